@@ -8,28 +8,20 @@ none is found is no proof.
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evenhand.arrays import Floats, Numbers, as_lists
-from evenhand.errors import (
-    OptionError,
-    RatingsError,
-    as_whole,
-    listing,
-    name_of,
-    shown,
-)
-from evenhand.method import choice
+from evenhand.errors import OptionError, RatingsError, listing, name_of, shown
 from evenhand.randomness import RNGLike, seed_from, stream
 
 OwnRule = Callable[[Floats, Floats], float | Fraction]
-Kind = Literal["probability", "statistic"]
+Scores = tuple[Floats, Floats]
+# How often a rule is asked.
 LIMIT = 3000
 # A fall or a lopsidedness up to this is rounding.
 ROUNDING = 1e-9
@@ -38,77 +30,56 @@ BEYOND = np.array([-1000, -10, -1, -0.01, 0.01, 1, 10, 1000])
 MOST_TARGETS = 40
 # A move beyond the floats would not be a score.
 LARGEST = float(np.finfo(np.float64).max)
+SWAPPED = "turn p into 1 - p when the items swap", "with the items swapped"
 
 
-class Place(NamedTuple):
-    """Scores of the first item and of the second, and what the rule says there."""
-
-    first: Floats
-    second: Floats
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class RuleCheck:
-    """What a search for a failure of a user's rule or statistic found.
+class RuleCheck(NamedTuple):
+    """What a search for a failure of a user's rule found.
 
     Attributes:
         evaluations: How often the function was asked and had an answer.
         sentence: What was found, for people.
-        failure: Two places between which it fails, if there are such.
+        failure: Scores of both items at two places between which it fails, if there
+            are such.
     """
 
     evaluations: int
     sentence: str
-    failure: tuple[Place, Place] | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether no failure was found."""
-        return self.failure is None
+    failure: tuple[Scores, Scores] | None = None
 
 
 def check_rule(
-    rule: OwnRule,
-    first: Numbers,
-    second: Numbers,
-    *,
-    kind: Kind = "probability",
-    rng: RNGLike = None,
-    limit: int = LIMIT,
+    rule: OwnRule, first: Numbers, second: Numbers, *, rng: RNGLike = None
 ) -> RuleCheck:
     """Look for scores near the data at which a rule breaks the terms of Theorem G.
 
     The rule must not fall when a score of the first item rises or one of the second
-    falls, and must turn round when the items swap names: p becomes 1 - p, or a
-    statistic changes its sign. Of a statistic only the sign is looked at, since only
-    that is used. Falls of up to a thousand-millionth are taken for rounding.
+    falls, and must turn round when the items swap names: p becomes 1 - p. Falls of up
+    to a thousand-millionth are taken for rounding.
 
     Scores are moved one at a time to every other score, half-way between, a little
-    beyond the ends and 10 and 1000 times the range away, from the data and from random
-    neighbours: the data with some scores replaced by others of either item.
+    beyond the ends and 10 and 1000 times the range away, from the data, from random
+    neighbours (the data with some scores replaced by others of either item) and from
+    equal scores.
 
     Args:
         rule: Function of the scores of the first item and of the second, two arrays of
             floats in pairing order, that returns the probability that the first is
-            output, or a statistic.
+            output.
         first: Scores of the first item.
         second: Scores of the second item.
-        kind: "probability", or "statistic" if the sign of the answer decides.
         rng: Seed for the random neighbours.
-        limit: How often the rule may be asked.
 
     Returns:
         What was found.
 
     Raises:
         RatingsError: If a score is not finite, or an item has none.
-        OptionError: If an option is bad, or the rule does not return a probability
-            (or a number).
+        OptionError: If the rule does not return a probability.
 
     Examples:
         >>> from evenhand.ab import rules
-        >>> check_rule(rules.mean, [7, 9, 4], [6, 3, 5], rng=1).passed
+        >>> check_rule(rules.mean, [7, 9, 4], [6, 3, 5], rng=1).failure is None
         True
         >>> def lazy(one, two):
         ...     return float(one.mean() > two.mean())
@@ -116,68 +87,60 @@ def check_rule(
         >>> print(check.sentence)  # doctest: +ELLIPSIS
         lazy must turn p into 1 - p when the items swap, got 0 for first 7.0, 9.0 ...
     """
-    choice("kind", "probability", "statistic")(kind)
     one, two = (side.astype(np.float64) for side in as_lists(first, second))
     if not len(one) or not len(two):
         raise RatingsError(
             "first and second must be two lists with a score each, got "
             f"{len(one)} and {len(two)} scores."
         )
-    seed, most, name = seed_from(rng), as_whole("limit", limit, 1), name_of(rule)
-    sizes = [abs(float(answer(rule, one, two, kind)))]
-    left = most - 1
-    for swapped, rows in _chains(one, two, np.random.Generator(stream(seed, "check"))):
-        places = [found for row in rows[:left] for found in _ask(rule, *row, kind)]
-        sizes += [abs(place.value) for place in places]
-        leads = _leads([place.value for place in places], kind, float(np.median(sizes)))
-        falls = np.abs(leads[:-1] + leads[1:]) if swapped else leads[:-1] - leads[1:]
-        if (falls > ROUNDING).any():
-            place = int(np.argmax(falls > ROUNDING))
-            failure = places[place], places[place + 1]
-            text = _sentence(name, kind, *failure, swapped=swapped)
-            return RuleCheck(len(sizes), text, failure)
-        left -= len(rows)
+    answer(rule, one, two)
+    asked, left, name = 1, LIMIT - 1, name_of(rule)
+    source = np.random.Generator(stream(seed_from(rng), "check"))
+    for swapped, rows in _chains(one, two, source):
+        found = list(_answers(rule, rows[:left]))
+        asked, left = asked + len(found), left - len(rows)
+        for (before, p), (after, q) in itertools.pairwise(found):
+            if (abs(p + q - 1) if swapped else p - q) > ROUNDING:
+                broken = SWAPPED if swapped else _move(before, after)
+                got = f"got {p:.4g} for {_text(*before)}, and {q:.4g}"
+                text = f"{name} must {broken[0]}, {got} {broken[1]}."
+                return RuleCheck(asked, text, (before, after))
         if left <= 0:
             break
     text = (
-        f"{name} was asked {len(sizes)} times around the data, and no score was found "
-        "at which it falls when it should rise, or does not turn round when the items "
+        f"{name} was asked {asked} times around the data, and no score was found at "
+        "which it falls when it should rise, or does not turn round when the items "
         "swap."
     )
-    return RuleCheck(len(sizes), text)
+    return RuleCheck(asked, text)
 
 
-def answer(
-    rule: OwnRule, first: Floats, second: Floats, kind: Kind
-) -> float | Fraction:
-    """Ask a user's function once, and check that it answers with what it should.
+def answer(rule: OwnRule, first: Floats, second: Floats) -> float | Fraction:
+    """Ask a user's function once, and check that it answers with a probability.
 
     Args:
         rule: The function; it gets copies of the scores.
         first: Scores of the first item.
         second: Scores of the second item.
-        kind: "probability", or "statistic" for any number.
 
     Returns:
         Its answer, as a number of Python.
 
     Raises:
-        OptionError: If it is not a probability, or not a number.
+        OptionError: If it is not a probability.
 
     Examples:
-        >>> answer(np.dot, np.array([1.0, 2.0]), np.array([3.0, 4.0]), "statistic")
-        11.0
+        >>> answer(np.dot, np.array([0.5, 0.0]), np.array([0.5, 4.0]))
+        0.25
     """
     value: object = rule(first.copy(), second.copy())
     if isinstance(value, np.ndarray | np.generic) and value.size == 1:
         value = value.item()
-    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
-        probable = kind == "statistic" or 0 <= value <= 1
-        if probable and not (isinstance(value, float) and math.isnan(value)):
-            return value
-    wanted = "a probability in [0, 1]" if kind == "probability" else "a number"
+    is_number = isinstance(value, int | float | Fraction)
+    if is_number and not isinstance(value, bool) and 0 <= value <= 1:  # type: ignore[operator]  # a number
+        return value  # type: ignore[return-value]  # a number
     raise _NoAnswerError(
-        f"{name_of(rule)} must return {wanted}, got {shown(value)} for "
+        f"{name_of(rule)} must return a probability in [0, 1], got {shown(value)} for "
         f"{_text(first, second)}."
     )
 
@@ -186,20 +149,21 @@ class _NoAnswerError(OptionError):
     """A rule returned something else; what it raises itself is no such error."""
 
 
-def _ask(rule: OwnRule, one: Floats, two: Floats, kind: Kind) -> list[Place]:
+def _answers(rule: OwnRule, rows: list[Scores]) -> Iterator[tuple[Scores, float]]:
     """Ask near the data; a rule may refuse with an error, which tells nothing."""
-    try:
-        with np.errstate(all="ignore"):
-            return [Place(one, two, float(answer(rule, one, two, kind)))]
-    except _NoAnswerError:
-        raise
-    except (ValueError, ArithmeticError):
-        return []
+    for row in rows:
+        try:
+            with np.errstate(all="ignore"):
+                yield row, float(answer(rule, *row))
+        except _NoAnswerError:
+            raise
+        except (ValueError, ArithmeticError):
+            continue
 
 
 def _chains(
     one: Floats, two: Floats, chance: np.random.Generator
-) -> Iterator[tuple[bool, list[tuple[Floats, Floats]]]]:
+) -> Iterator[tuple[bool, list[Scores]]]:
     """Give chains of scores without end.
 
     The first item's chances must not fall along one, or it swaps the items.
@@ -211,35 +175,18 @@ def _chains(
     width = min(width or max(1.0, abs(float(levels[0]))), LARGEST / 1e6)
     ends = np.where(BEYOND < 0, levels[0], levels[-1])
     outer = np.clip(ends + width * BEYOND, -LARGEST, LARGEST)
-    places = chance.permutation(len(scores)).tolist()
-    # With the same scores of both items only 1/2 can be turned round.
-    bases = [np.full_like(scores, side[0]) for side in (one, two)]
-    bases += [np.tile(side, 2) for side in (one, two) if len(one) == len(two)]
-    bases.append(scores)
-    while True:
+    for place in itertools.cycle(chance.permutation(len(scores)).tolist()):
         moved = chance.random(len(scores)) < chance.random()
         near = np.where(moved, chance.choice(inner, len(scores)), scores)
-        paths = [(near, int(chance.integers(len(scores))))]
-        paths += [(scores, places.pop())] if places else []
-        for base, place in paths:
+        # With the same scores of both items only 1/2 can be turned round.
+        for base in (scores, near, np.full_like(scores, near[place])):
+            a, b = base[:firsts], base[firsts:]
+            yield True, [(a, b), (b, a)]
             some = chance.permutation(inner)[:MOST_TARGETS]
             targets = np.unique([*some, *outer, base[place]])
             rows = np.tile(base, (len(targets), 1))
             rows[:, place] = targets if place < firsts else targets[::-1]
             yield False, [(row[:firsts], row[firsts:]) for row in rows]
-        base = bases.pop() if bases else near
-        yield True, [(base[:firsts], base[firsts:]), (base[firsts:], base[:firsts])]
-
-
-def _leads(values: list[float], kind: Kind, size: float) -> Floats:
-    """Return how far the first item is ahead, from -1 to 1.
-
-    The sign of a statistic that is all rounding, beside its usual size, says nothing.
-    """
-    found = np.array(values)
-    if kind == "probability":
-        return 2 * found - 1
-    return np.sign(np.where(np.abs(found) > ROUNDING * size, found, 0.0))
 
 
 def _text(first: Floats, second: Floats) -> str:
@@ -251,17 +198,11 @@ def _short(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _sentence(
-    name: str, kind: Kind, before: Place, after: Place, *, swapped: bool
-) -> str:
-    got = f"got {before.value:.4g} for {_text(*before[:2])}, and {after.value:.4g}"
-    if swapped:
-        turn = "p into 1 - p" if kind == "probability" else "its sign round"
-        rule = f"turn {turn} when the items swap"
-        return f"{name} must {rule}, {got} with the items swapped."
-    one, two = (np.concatenate(place[:2]) for place in (before, after))
+def _move(before: Scores, after: Scores) -> tuple[str, str]:
+    """Return what must not happen when one score moves, and how it moved."""
+    one, two = np.concatenate(before), np.concatenate(after)
     moved = int(np.flatnonzero(one != two)[0])
-    old, new = _short(one[moved]), _short(two[moved])
-    first = moved < len(before.first)
+    first = moved < len(before[0])
     rule = f"not fall when a {'first score rises' if first else 'second score falls'}"
-    return f"{name} must {rule}, {got} when the score {old} there becomes {new}."
+    old, new = _short(one[moved]), _short(two[moved])
+    return rule, f"when the score {old} there becomes {new}"

@@ -48,15 +48,12 @@ CELLS = 25_000_000
 PAIRINGS = 4000
 FEWEST_PAIRINGS = 8
 SAMPLED_CELLS = 2_000_000
-# Up to so many votes their law is multiplied out vote by vote.
-FEW_VOTES = 640
-MULTIPLIED = 100_000_000
+# Up to so many votes their law is multiplied out vote by vote; of more in a sampled
+# pairing the coins are tossed, so often.
+FEW_VOTES = 160
+TOSSES = 8
 # A vote is worth no point or one; a pair's sign no point, one or two.
 COINS = 2
-# From so large a variance on, votes are counted by their normal limit, which puts a
-# margin off by no more than this.
-OPEN = 150.0
-OFF = 1e-4
 # A mean lead d of k pairs errs with probability below 2 exp(-k d**2 / 18).
 CLEAR = 18 * 40.0
 
@@ -334,14 +331,15 @@ def _sampled(
     if FEW_VOTES < pairs >= cells:
         rows = _n_pairings(cells)
         counts = sample_tables(held.counts, taken.counts, rows, rng).reshape(rows, -1)
-        values = _margins(table.reshape(1, cells, -1), counts.astype(float), rng)
+        values = _margins(table.reshape(1, cells, -1), counts, rng)
     else:
-        drawn, ones = _sample_orders(held, taken, terms, rng), np.ones((1, pairs))
+        drawn = _sample_orders(held, taken, terms, rng)
+        ones = np.ones((1, pairs), np.int64)
         values = np.concatenate([_margins(points, ones, rng) for points in drawn])
     # A sample in which all pairings agree is still a sample.
     total = len(values)
     se = float(values.std(ddof=1)) / math.sqrt(total) or 1 / total
-    return float(values.mean()), se + OFF * (pairs > FEW_VOTES), total
+    return float(values.mean()), se, total
 
 
 def _mean_lead(held: Table, taken: Table, table: Floats) -> float:
@@ -363,9 +361,7 @@ def _sample_orders(
     """Give chances of points by pairing and pair, in blocks."""
     one, two = (np.repeat(side.levels, side.counts) for side in (held, taken))
     pairs = min(len(one), len(two))
-    few = min(_n_pairings(pairs), max(FEWEST_PAIRINGS, MULTIPLIED // pairs**2))
-    rows = few if pairs <= FEW_VOTES else _n_pairings(pairs // 4)
-    block = max(1, SAMPLED_CELLS // pairs)
+    rows, block = _n_pairings(pairs), max(1, SAMPLED_CELLS // pairs)
     for start in range(0, rows, block):
         some = range(min(block, rows - start))
         # To put the longer side in a random order is enough.
@@ -379,13 +375,13 @@ def _n_pairings(cells: int) -> int:
     return min(PAIRINGS, max(FEWEST_PAIRINGS, SAMPLED_CELLS // cells))
 
 
-def _margins(points: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
+def _margins(points: Floats, counts: Counts, rng: np.random.Generator) -> Floats:
     """Return P(more votes for than against) - P(fewer) of sampled pairings.
 
     Args:
         points: Chances of 0, 1, ... points, by pairing, kind of pair and points.
         counts: How many pairs there are of each kind, by pairing and kind.
-        rng: Tosses votes that are nearly sure, which have no normal limit.
+        rng: Tosses votes that are too many to multiply out.
     """
     if points.shape[-1] != COINS:
         lead = points[..., -1] - points[..., 0]
@@ -393,36 +389,8 @@ def _margins(points: Floats, counts: Floats, rng: np.random.Generator) -> Floats
     chances, votes = points[..., 1], int(counts[0].sum())
     if votes <= FEW_VOTES:
         return _margin(_products(chances))
-    scatter = chances * (1 - chances)
-    mean, variance, third = (
-        np.einsum("...k,...k->...", part, counts)
-        for part in (chances, scatter, scatter * (1 - 2 * chances))
-    )
-    found = _limit(mean, np.maximum(variance, OPEN), third, votes)
-    sure = variance < OPEN
-    if sure.any():
-        chances, numbers = np.broadcast_arrays(chances, counts)
-        tosses = rng.binomial(numbers[sure].astype(np.int64), chances[sure])
-        found[sure] = np.sign(2 * tosses.sum(axis=-1) - votes)
-    return found
-
-
-def _limit(mean: Floats, variance: Floats, third: Floats, votes: int) -> Floats:
-    """Return margins of many votes by their normal limit, corrected for skewness.
-
-    Its error falls as one over the variance; from OPEN on it is below OFF.
-    """
-    from scipy.special import ndtr  # noqa: PLC0415 - slow to load
-
-    spread = np.sqrt(variance)
-
-    def up_to(count: int) -> Floats:
-        place = (count + 0.5 - mean) / spread
-        bell = np.exp(-(place**2) / 2) / math.sqrt(2 * math.pi)
-        return np.asarray(ndtr(place) + third / spread**3 * (1 - place**2) * bell / 6)
-
-    found = 1 - up_to(votes // 2) - up_to((votes + 1) // 2 - 1)
-    return np.asarray(np.clip(found, -1, 1))
+    tosses = [rng.binomial(counts, chances).sum(axis=-1) for _ in range(TOSSES)]
+    return np.asarray(np.sign(2 * np.array(tosses) - votes).mean(axis=0))
 
 
 def _law_of_many(chances: Floats) -> Floats:
@@ -541,11 +509,7 @@ def sample_tables(
     one, two = (sample_subsets(side, pairs, rows, rng) for side in (first, second))
     tables = np.empty((rows, len(first), len(second)), np.int64)
     for level in range(len(first)):
-        if rows >= len(second):
-            tables[:, level] = _thinned(two, one[:, level], rng)
-        else:
-            for row, (pool, wanted) in enumerate(zip(two, one[:, level], strict=True)):
-                tables[row, level] = sample_subsets(pool, int(wanted), 1, rng)[0]
+        tables[:, level] = _thinned(two, one[:, level], rng)
         two = two - tables[:, level]
     return tables
 
@@ -554,8 +518,6 @@ def sample_subsets(
     pool: Counts, wanted: int, rows: int, rng: np.random.Generator
 ) -> Counts:
     """Sample choices of so many out of a pool for an estimate, shape (rows, kinds)."""
-    if wanted == pool.sum():
-        return np.tile(pool, (rows, 1))
     if pool.sum() >= NUMPY_MOST:
         wide = np.broadcast_to(pool, (rows, len(pool)))
         return _thinned(wide, np.full(rows, wanted), rng)

@@ -29,8 +29,10 @@ from evenhand.randomness import permutation, stream, uniforms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import NDArray
+
     from evenhand.ab._sides import Pairing, Sides
-    from evenhand.ab.checker import Kind, OwnRule, RuleCheck
+    from evenhand.ab.checker import OwnRule, RuleCheck
     from evenhand.ab.law import Counts
 
 
@@ -66,7 +68,7 @@ class Outcome(NamedTuple):
         law: The same over all pairings.
         decided_by: What the output followed.
         votes: Votes for each item, if they were what decided.
-        check: What was found about a user's rule or statistic, if there is one.
+        check: What was found about a user's rule, if there is one.
         apart: How far apart a reviewer's two scores must be to be worth a vote.
         first_wins: Whether the first item is output.
         pairing: How scores were paired, or None if they were not.
@@ -139,12 +141,12 @@ class Rule(Method):
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
-        return _ask(self.asked, "probability", sides, seed)
+        return _ask(self.asked, sides, seed)
 
     @property
-    def follows(self) -> str | OwnRule:
-        """The statistic that it follows, by its name or as a function."""
-        return self.asked
+    def follows(self) -> str:
+        """The statistic that it follows."""
+        return self.name
 
     def tested(self, design: str | None) -> str:
         """Return what the p-values test if nothing else is asked for.
@@ -152,10 +154,9 @@ class Rule(Method):
         Pairs where they are the design's own, and means and medians as they are;
         otherwise midranks: on few levels cutting ends costs power.
         """
-        statistic = self.follows
-        if isinstance(statistic, str) and statistic.startswith(("mean", "median")):
-            return statistic
-        paired = statistic in ("sign", "votes") and design == "matched"
+        if self.follows.startswith(("mean", "median")):
+            return self.follows
+        paired = self.follows in ("sign", "votes") and design == "matched"
         return "pairs" if paired else "midrank"
 
     def run(self, sides: Sides, seed: int) -> Outcome:
@@ -243,10 +244,7 @@ class OwnComparison(Rule):
         from evenhand.ab.checker import answer
 
         one, two = np.atleast_2d(np.asarray(first)), np.atleast_2d(np.asarray(second))
-        found = [
-            answer(self.function, a, b, "probability")
-            for a, b in zip(one, two, strict=True)
-        ]
+        found = [answer(self.function, a, b) for a, b in zip(one, two, strict=True)]
         return np.array(found, dtype=np.float64)
 
 
@@ -291,8 +289,6 @@ class Sign(Rule):
             law=law.sign_over_pairings(sides.first, sides.second, rng=seed)
         )
 
-    follows = "sign"
-
 
 def _led(sides: Sides, statistic: str, trim: float) -> Outcome:
     ahead = leading_item(sides.first, sides.second, statistic, trim)
@@ -307,11 +303,6 @@ class Unpaired(Rule):
 
     pairs = "none"
     trim: ClassVar[float] = rules.TRIM
-
-    @property
-    def follows(self) -> str:
-        """The statistic that it is named after."""
-        return self.name
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output."""
@@ -372,7 +363,6 @@ class Votes(Rule):
     best = claims.PAPER_BEATS_A_COIN
     reference = f"{PAPER}, Theorem 4"
     pairs = "only"
-    follows = "votes"
     weight: GapWeight = WEIGHT
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
@@ -427,11 +417,10 @@ class Guarded(Rule):
         "How often the votes decide: a probability above 0, at most 1.",
         rules.as_eps,
     )
-    statistic: str | OwnRule = option(
+    statistic: str = option(
         "trimmed",
         "What is followed otherwise: trimmed, mean, median, median(lower), "
-        "median(middle), midrank or sign; or in Python a function of both items' "
-        "scores; its sign decides.",
+        "median(middle), midrank or sign.",
         rules.as_statistic,
     )
     trim: float = TRIM
@@ -442,7 +431,7 @@ class Guarded(Rule):
         super().__post_init__()
         if self.statistic != "trimmed" and self.trim != rules.TRIM:
             raise OptionError(
-                f"trim must be left out for statistic {name_of(self.statistic)!r}, got "
+                f"trim must be left out for statistic {self.statistic!r}, got "
                 f"{self.trim!r}. It belongs to statistic 'trimmed'."
             )
 
@@ -451,8 +440,6 @@ class Guarded(Rule):
         found = super().parameters()
         if self.statistic != "trimmed":
             del found["trim"]
-        if not isinstance(self.statistic, str):
-            found["checked_on_data"] = True
         return found
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
@@ -462,7 +449,10 @@ class Guarded(Rule):
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
-        part = self._follow(sides, seed)
+        if self.statistic == "sign":
+            part = Sign().decide(sides, seed)._replace(votes=None)
+        else:
+            part = _led(sides, self.statistic, self.trim)
         eps, voters = float(self.eps), Votes(weight=self.weight)
         if _uniform(seed, "guard") < eps:
             vote = voters.decide(sides, seed)
@@ -480,64 +470,44 @@ class Guarded(Rule):
         both = law.Averaged(float(p_first), se, max(part.law.pairings, voted.pairings))
         return drawn._replace(law=both, apart=voters.least_apart(sides))
 
-    def _follow(self, sides: Sides, seed: int) -> Outcome:
-        if not isinstance(self.statistic, str):
-            return _ask(self.statistic, "statistic", sides, seed)
-        if self.statistic == "sign":
-            return Sign().decide(sides, seed)._replace(votes=None)
-        return _led(sides, self.statistic, self.trim)
-
     @property
-    def follows(self) -> str | OwnRule:
+    def follows(self) -> str:
         """Its statistic, the votes apart."""
         return self.statistic
 
 
-def _ask(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> Outcome:
+def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
     """Ask a user's function in the pairing drawn, and in all or many of them."""
     from evenhand.ab.checker import answer, check_rule
 
-    drawn = _in_order(sides, seed)
-    check = check_rule(own, *drawn, kind=kind, rng=seed)
-    if not check.passed:
+    one, two = sides.one_by_one("a function of your own")
+    size = max(len(one), len(two))
+
+    def paired(order: NDArray[np.integer]) -> tuple[Floats, Floats]:
+        return (one[order], two) if len(one) > len(two) else (one, two[order])
+
+    drawn = one, two
+    if sides.pairing == "random":
+        drawn = paired(permutation(stream(seed, "pairing"), size))
+    check = check_rule(own, *drawn, rng=seed)
+    if check.failure is not None:
         raise OptionError(
             f"{check.sentence} Without that no guarantee holds (Theorem G). Scale by "
             "a declared range, and cut a fixed share of the scores, instead of what "
             "the data suggest."
         )
-
-    def chance(one: Floats, two: Floats) -> float:
-        found = float(answer(own, one, two, kind))
-        return found if kind == "probability" else float(1 + np.sign(found)) / 2
-
-    here = _certain(chance(*drawn), name_of(own))._replace(check=check)
+    here = _certain(float(answer(own, *drawn)), name_of(own))._replace(check=check)
     if sides.pairing != "random":
         return here
-    one, two = sides.one_by_one(name_of(own))
-    size = max(len(one), len(two))
     exact, source = size <= FEW_SCORES, stream(seed, "pairings")
     some = (permutation(source, size) for _ in range(OWN_PAIRINGS))
     orders = map(np.array, itertools.permutations(range(size))) if exact else some
-    found = [
-        chance(one[order], two) if len(one) == size else chance(one, two[order])
-        for order in orders
-    ]
+    found = [float(answer(own, *paired(order))) for order in orders]
     if max(found) - min(found) <= ROUNDING:
         return here
     se = 0.0 if exact else float(np.std(found, ddof=1)) / math.sqrt(len(found))
     number = 0 if exact else len(found)
     return here._replace(law=law.Averaged(float(np.mean(found)), se, number))
-
-
-def _in_order(sides: Sides, seed: int) -> tuple[Floats, Floats]:
-    """Return all scores, the pairs first; random ones are a random permutation."""
-    one, two = sides.one_by_one("a function of your own")
-    if sides.pairing != "random":
-        return one, two
-    order = permutation(stream(seed, "pairing"), max(len(one), len(two)))
-    if len(one) > len(two):
-        return one[order], two
-    return one, two[order]
 
 
 def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from evenhand.ab.claims import GROUPED
 from evenhand.ab.law import Table, as_table, sample_subsets
 from evenhand.ab.rules import TRIM, Kept, as_kept
 from evenhand.arrays import Floats, Numbers, as_lists
@@ -45,7 +46,6 @@ from evenhand.errors import (
     DesignError,
     OptionError,
     RatingsError,
-    as_whole,
     shown,
     unknown,
 )
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
-    Labels = tuple[list[Hashable], list[Hashable]]
+    # Scores of a pair or panel, and whether they are of the first item.
+    Unit = list[tuple[float, bool]]
     # Shares of the assignments with the statistic at its observed value or above, and
     # at it or below.
     Tails = tuple[float | Fraction, float | Fraction]
@@ -93,6 +93,7 @@ MANY_SCORES = 20_000
 NEAR_ZERO = 1e-9
 NORMAL = 1.959963984540054
 HUGE = 1e200
+HALF = 0.5
 GIVEN = "given counts"
 GIVEN_PANELS = "given panel counts"
 _REDRAWN = {
@@ -182,7 +183,6 @@ def p_values(
     design: str | None = None,
     groups: object = None,
     trim: float = TRIM,
-    samples: int | None = None,
     rng: RNGLike = None,
 ) -> PValues:
     """Test whether one of two items is better, whatever the reviewers' scales.
@@ -201,8 +201,6 @@ def p_values(
             reviewer of the first item and of the second. For "matched" None pairs the
             scores in the order given.
         trim: For "trimmed": share cut at each end.
-        samples: Redraws where not all can be counted; None for as many as take about
-            half a second, 1,000 to 100,000.
         rng: Seed for sampled redraws; not used where the result is exact.
 
     Returns:
@@ -229,10 +227,8 @@ def p_values(
     """
     test = problem(first, second, statistic, trim, design, groups)
     redraws, seed = test.redraws, seed_from(rng)
-    usual = max(SAMPLED_CELLS // max(len(redraws.scores), 1), FEWEST_SAMPLES)
-    number = min(usual, MOST_SAMPLES)
-    if samples is not None:
-        number = as_whole("samples", samples, 1)
+    cells = max(len(redraws.scores), 1)
+    number = min(max(SAMPLED_CELLS // cells, FEWEST_SAMPLES), MOST_SAMPLES)
     tails, how = test.shares()
     if tails is None:
         source = np.random.Generator(stream(seed, "redraws"))
@@ -244,8 +240,8 @@ def p_values(
     sampled = how == "sampling"
     return PValues(
         p_value=min(1.0, 2 * min(shares)),
-        p_value_first=shares[test.swapped],
-        p_value_second=shares[not test.swapped],
+        p_value_first=shares[0],
+        p_value_second=shares[1],
         exact=not sampled,
         samples=number if sampled else 0,
         se=math.sqrt(max(p * (1 - p) for p in shares) / number) if sampled else 0.0,
@@ -292,8 +288,7 @@ def exact_p_values(
             f"scores must have at most {LIMIT:,} assignments to go through all of "
             "them, got more. Use p_values, which samples them."
         )
-    one, two = (Fraction(share) for share in tails)
-    return (two, one) if test.swapped else (one, two)
+    return Fraction(tails[0]), Fraction(tails[1])
 
 
 def leading_item(first: Table, second: Table, statistic: str, trim: float) -> int:
@@ -304,9 +299,8 @@ def leading_item(first: Table, second: Table, statistic: str, trim: float) -> in
         >>> leading_item(*sides, "mean", 0.2)
         0
     """
-    test = problem(first, second, statistic, trim, None, None)
-    lead = (test.observed > 0) - (test.observed < 0)
-    return -lead if test.swapped else lead
+    observed = problem(first, second, statistic, trim, None, None).observed
+    return (observed > 0) - (observed < 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,14 +309,13 @@ class Redraws:
 
     Attributes:
         name: What is redrawn: a design, or GIVEN or GIVEN_PANELS.
-        scores: The different scores, increasing; of every reviewer by itself where
+        scores: The different scores of each item; of every reviewer by itself where
             there are units.
-        sizes: How many of each both items have.
+        sizes: How many there are of each.
         first: How many of them are of the first item, as observed.
         counts: How many units may be on, None for any number.
-        unit: The unit that each reviewer belongs to, None if each is one.
-        when_on: Whether the reviewer scores the first item when that unit is on; or
-            when it is off.
+        place: 2 u + 1 for a reviewer who scores the first item when unit u is on, 2 u
+            for one who does when it is off; None if every reviewer is a unit.
     """
 
     name: str
@@ -330,8 +323,7 @@ class Redraws:
     sizes: Counts
     first: Counts
     counts: tuple[int, ...] | None
-    unit: Counts | None = None
-    when_on: Flags | None = None
+    place: Counts | None = None
 
     @property
     def size(self) -> int:
@@ -339,9 +331,16 @@ class Redraws:
         return int(self.sizes.sum())
 
     @property
+    def pool(self) -> Counts:
+        """How many units there are of each kind."""
+        if self.place is None:
+            return self.sizes
+        return np.ones(self.place.max(initial=-1) // 2 + 1, np.int64)
+
+    @property
     def n_units(self) -> int:
         """Number of units."""
-        return self.size if self.unit is None else int(self.unit.max(initial=-1)) + 1
+        return int(self.pool.sum())
 
     @property
     def total(self) -> int:
@@ -350,78 +349,50 @@ class Redraws:
             return int(2**self.n_units)
         return sum(math.comb(self.n_units, count) for count in self.counts)
 
-    def units(self, values: Counts) -> NDArray[np.object_]:
-        """Return what each unit adds to the first item's scores, off and on.
-
-        Args:
-            values: The scores, as natural numbers.
-
-        Returns:
-            Numbers of scores and their sums, the less first, shape (units, 2, 2).
-        """
-        found = np.zeros((self.n_units, 2, 2), dtype=object)
-        if self.unit is None or self.when_on is None:
-            found[:, 1, 0] = 1
-            found[:, 1, 1] = np.repeat(values, self.sizes)
-            return found
-        scores = np.column_stack([self.sizes, values])
-        np.add.at(found.reshape(-1, 2), 2 * self.unit + self.when_on, scores)
-        return np.sort(found, axis=1)
-
     def at_most(self, most: int) -> bool:
         """Say whether there are so many assignments at most, without a long number."""
-        units = self.n_units
-        # With k units on and k or more off there are 2**k assignments at least.
-        even = min(min(count, units - count) for count in self.counts or (units // 2,))
-        return even <= most.bit_length() and self.total <= most
+        return self.n_units <= MOST_UNITS and self.total <= most
 
     def enumerated(self) -> Iterator[Counts]:
         """Give every assignment of units once: how many of each score are the first's.
 
         The rows come in blocks.
         """
-        rows = max(1, BLOCK // max(len(self.scores), self.n_units))
-        for count in range(self.n_units + 1) if self.counts is None else self.counts:
-            ways = itertools.combinations(range(self.n_units), count)
+        pool, units = self.pool, self.n_units
+        rows = max(1, BLOCK // units)
+        for count in range(units + 1) if self.counts is None else self.counts:
+            ways = itertools.combinations(range(units), count)
             while block := list(itertools.islice(ways, rows)):
-                on = np.zeros((len(block), self.n_units), np.bool_)
+                on = np.zeros((len(block), units), np.int64)
                 np.put_along_axis(on, np.array(block, dtype=np.int64), 1, axis=1)
-                yield self._sides(on)
+                yield self._sides(np.add.reduceat(on, np.cumsum(pool) - pool, axis=1))
 
     def sampled(self, samples: int, rng: np.random.Generator) -> Iterator[Counts]:
         """Give independent draws of how many of each score are the first item's."""
-        rows = max(1, BLOCK // len(self.scores))
-        for start in range(0, samples, rows):
-            some = min(rows, samples - start)
-            if self.counts is None and self.unit is None:
-                yield rng.binomial(self.sizes, 0.5, (some, len(self.sizes)))
-            elif self.counts is None:
-                yield self._sides(rng.integers(0, 2, (some, self.n_units)) > 0)
+        pool, block = self.pool, max(1, BLOCK // len(self.scores))
+        for start in range(0, samples, block):
+            rows = min(block, samples - start)
+            if self.counts is None:
+                on = rng.binomial(pool, 0.5, (rows, len(pool)))
             else:
-                # An odd number has two middle counts, with as many assignments each.
-                low = rng.binomial(some, 0.5) if len(self.counts) > 1 else some
-                for count, part in zip(self.counts, (low, some - low), strict=False):
-                    yield self._chosen(count, part, rng)
+                on = sample_subsets(pool, self.counts[0], rows, rng)
+                if len(self.counts) > 1:
+                    # An odd number has two middle counts, as likely as each other.
+                    on = np.where(rng.random((rows, 1)) < HALF, on, pool - on)
+            yield self._sides(on)
 
-    def _chosen(self, count: int, rows: int, rng: np.random.Generator) -> Counts:
-        if self.unit is None:
-            return sample_subsets(self.sizes, count, rows, rng)
-        return self._sides(rng.random((rows, self.n_units)).argsort(axis=1) < count)
-
-    def _sides(self, on: Flags) -> Counts:
-        if self.unit is None:
-            starts = np.cumsum(self.sizes) - self.sizes
-            return np.add.reduceat(on, starts, axis=1, dtype=np.int64)
-        return np.asarray(on[:, self.unit] == self.when_on, dtype=np.int64)
+    def _sides(self, on: Counts) -> Counts:
+        if self.place is None:
+            return on
+        return np.asarray(on[:, self.place // 2] == self.place % 2, dtype=np.int64)
 
 
 def redraw(
-    first: Table | Floats,
-    second: Table | Floats,
+    first: Numbers | Table,
+    second: Numbers | Table,
     design: str | None,
     groups: object,
     *,
-    apart: bool = False,
     complete: bool = False,
 ) -> Redraws:
     """Work out what could have been drawn.
@@ -429,9 +400,9 @@ def redraw(
     Args:
         first: Scores of the first item, one by one where there are pairs or panels.
         second: Scores of the second item.
-        design: How the items were assigned, None for the observed counts.
-        groups: Labels of pairs or panels, as `as_labels` takes them.
-        apart: Whether equal scores of the two items are kept apart.
+        design: How the items were assigned, None for the observed counts; "halves" that
+            cannot have been drawn becomes GIVEN.
+        groups: Labels of pairs or panels, two lists.
         complete: Whether reviewers whose partner has no score are left out.
 
     Examples:
@@ -441,40 +412,65 @@ def redraw(
         >>> redraw(one, two, "matched", (["a", "b"], ["a"])).total
         4
     """
-    if isinstance(first, Table) and isinstance(second, Table):
-        return _redraw_levels(first, second, design, apart=apart)
-    one, two = as_lists(first, second)
-    labels = as_labels(design, groups, (len(one), len(two)))
-    if labels is None:
-        return _redraw_levels(as_table(one), as_table(two), design, apart=apart)
-    members: dict[Hashable, list[tuple[float, bool]]] = {}
-    for ahead, names, side in zip((True, False), labels, (one, two), strict=True):
-        for label, score in zip(names, side.tolist(), strict=True):
-            members.setdefault(label, []).append((score, ahead))
-    for label, unit in members.items():
-        _check_unit(str(design), label, [ahead for _, ahead in unit])
-    whole = [unit for unit in members.values() if len(unit) > 1 or not complete]
-    return _redraw_units(whole, str(design))
-
-
-def _redraw_levels(
-    one: Table, two: Table, design: str | None, *, apart: bool
-) -> Redraws:
-    """Redraw every reviewer; "halves" that cannot be drawn becomes GIVEN."""
-    scores = np.concatenate([one.levels, two.levels])
-    sizes = np.concatenate([one.counts, two.counts])
-    first = np.concatenate([one.counts, 0 * two.counts])
-    if not apart:
-        scores, place = np.unique(scores, return_inverse=True)
-        # Floats hold all counts below 2**53.
-        sizes, first = (
-            np.bincount(place, part).astype(np.int64) for part in (sizes, first)
+    if design is not None and design not in AB_DESIGNS:
+        raise OptionError(unknown("design", design, AB_DESIGNS))
+    if not isinstance(first, Table) or not isinstance(second, Table):
+        one, two = as_lists(first, second)
+        if len(one) + len(two) == 0:
+            raise RatingsError("There is no score. Give at least one of either item.")
+        if design in GROUPED or groups is not None:
+            members = _members(one.tolist(), two.tolist(), design, groups)
+            whole = [unit for unit in members if len(unit) > 1 or not complete]
+            return _redraw_units(whole, str(design))
+        first, second = as_table(one), as_table(two)
+    scores = np.concatenate([first.levels, second.levels])
+    sizes = np.concatenate([first.counts, second.counts])
+    ahead = np.concatenate([first.counts, 0 * second.counts])
+    if sizes.sum() >= MOST_SCORES:
+        raise RatingsError(
+            f"counts must add up to less than 2**53 for p-values, got {sizes.sum()}."
         )
-    name, counts = _fitting(design, int(sizes.sum()), one.size, GIVEN)
-    return Redraws(name, scores, sizes, first, counts)
+    name, counts = _fitting(design, int(sizes.sum()), first.size, GIVEN)
+    return Redraws(name, scores, sizes, ahead, counts)
 
 
-def _redraw_units(members: list[list[tuple[float, bool]]], design: str) -> Redraws:
+def _members(
+    one: list[float], two: list[float], design: str | None, groups: object
+) -> list[Unit]:
+    """Return the members of each pair or panel, which must be what the design draws."""
+    if design not in GROUPED:
+        raise OptionError(
+            f"groups must be left out for design {design!r}, got {shown(groups)}. "
+            "They belong to 'matched' and 'panels'."
+        )
+    matched = design == "matched"
+    if groups is None and matched and len(one) == len(two):
+        groups = range(len(one)), range(len(two))
+    members: dict[Hashable, Unit] = {}
+    try:
+        for ahead, side, names in zip((True, False), (one, two), groups, strict=True):  # type: ignore[call-overload]  # or else
+            for score, label in zip(side, names, strict=True):
+                members.setdefault(label, []).append((score, ahead))
+    except (TypeError, ValueError):
+        raise DesignError(
+            f"groups must name the {'pair' if matched else 'panel'} of each reviewer "
+            f"for design {design!r}, got {shown(groups)}."
+        ) from None
+    for label, unit in members.items():
+        firsts = sum(ahead for _, ahead in unit)
+        most = max(firsts, len(unit) - firsts)
+        if most > 1 if matched else most < len(unit):
+            rule, got = "panels that stay together", "reviewers of both items"
+            if matched:
+                rule, got = "pairs with one of each item", f"{most} of one item"
+            raise DesignError(
+                f"groups must name {rule} for design {design!r}, got {got} for "
+                f"{shown(label)}."
+            )
+    return list(members.values())
+
+
+def _redraw_units(members: list[Unit], design: str) -> Redraws:
     """Redraw pairs or panels, each with its scores and whether they are the first's."""
     # Equal units are interchangeable, so sorting them forgets the order of the rows
     # and nothing else.
@@ -483,31 +479,9 @@ def _redraw_units(members: list[list[tuple[float, bool]]], design: str) -> Redra
     scores, of, unit_of = zip(*rows, strict=True) if rows else [()] * 3
     on = sum(ahead for (_, ahead), *_ in units)
     name, counts = _fitting(design, len(units), on, GIVEN_PANELS)
-    first = np.array(of, np.int64)
-    return Redraws(
-        name,
-        np.array(scores),
-        np.ones(len(rows), np.int64),
-        first,
-        counts,
-        np.array(unit_of, np.int64),
-        np.ones(len(rows), np.bool_) if design == "panels" else first > 0,
-    )
-
-
-def _check_unit(design: str, label: Hashable, ahead: list[bool]) -> None:
-    firsts = sum(ahead)
-    most = max(firsts, len(ahead) - firsts)
-    if design == "matched" and most > 1:
-        raise DesignError(
-            "groups must name pairs with one reviewer of each item for design "
-            f"'matched', got {most} of one item for {shown(label)}."
-        )
-    if design == "panels" and most < len(ahead):
-        raise DesignError(
-            "groups must name panels that stay together for design 'panels', got "
-            f"reviewers of both items for {shown(label)}."
-        )
+    first, ones = np.array(of, np.int64), np.ones(len(rows), np.int64)
+    place = 2 * np.array(unit_of, np.int64) + (ones if design == "panels" else first)
+    return Redraws(name, np.array(scores), ones, first, counts, place)
 
 
 def _fitting(
@@ -522,52 +496,8 @@ def _fitting(
     return instead, (ahead,)
 
 
-def as_labels(
-    design: str | None, groups: object, counts: tuple[int, int]
-) -> Labels | None:
-    """Return the labels of both items' reviewers, or None where there are none to use.
-
-    Args:
-        design: One of AB_DESIGNS, or None.
-        groups: Labels of the first item's reviewers, and of the second's; None pairs
-            equally many in the order given.
-        counts: Numbers of scores.
-
-    Raises:
-        OptionError: If the design is unknown, or groups do not belong to it.
-        DesignError: If there is not one label for each reviewer.
-
-    Examples:
-        >>> as_labels("panels", (["x"], ["y", "y"]), (1, 2))
-        (['x'], ['y', 'y'])
-    """
-    if design is not None and design not in AB_DESIGNS:
-        raise OptionError(unknown("design", design, AB_DESIGNS))
-    if design not in ("matched", "panels"):
-        if groups is not None:
-            raise OptionError(
-                f"groups must be left out for design {design!r}, got {shown(groups)}. "
-                "They belong to 'matched' and 'panels'."
-            )
-        return None
-    if groups is None and design == "matched" and counts[0] == counts[1]:
-        groups = range(counts[0]), range(counts[1])
-    try:
-        first, second = map(list, groups)  # type: ignore[call-overload]  # or else
-        fits = bool({*first, *second}) and (len(first), len(second)) == counts
-    except (TypeError, ValueError):
-        fits = False
-    if not fits:
-        what = "pair" if design == "matched" else "panel"
-        raise DesignError(
-            f"groups must name the {what} of each reviewer for design {design!r}, got "
-            f"{shown(groups)}."
-        )
-    return first, second
-
-
 class Problem(NamedTuple):
-    """What is redrawn and compared; the items swapped where that is simpler.
+    """What is redrawn and compared.
 
     The statistic is the difference of two central means: of all scores of an item (the
     mean), of those left when both ends are cut (the trimmed mean), or of the one or two
@@ -578,18 +508,16 @@ class Problem(NamedTuple):
 
     Attributes:
         redraws: The assignments that could have been drawn.
-        values: The scores as natural numbers, increasing.
+        values: The scores as natural numbers.
         kept: From a number of scores to the places, from and to, of those that count
             when they are in increasing order; never none of one or more scores.
         whole: Whether all scores count.
-        swapped: Whether the items are swapped.
     """
 
     redraws: Redraws
     values: Counts
     kept: Kept
     whole: bool
-    swapped: bool
 
     @property
     def observed(self) -> Fraction:
@@ -607,7 +535,7 @@ class Problem(NamedTuple):
         found: Tails | None = None
         if int(redraws.first.sum()) in (0, redraws.size):
             found = Fraction(1), Fraction(1)
-        elif self.whole:
+        elif self.whole and redraws.name not in ("panels", GIVEN_PANELS):
             found = self._count_sums(exact=exact)
         if found is not None:
             return found, "counting"
@@ -634,31 +562,32 @@ class Problem(NamedTuple):
         self, rows: Counts
     ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         """Return differences of central means, as whole numbers over whole numbers."""
-        ahead, back = np.unique(rows.sum(axis=1), return_inverse=True)
-        sums, numbers = [], []
-        redraws = self.redraws
-        sides = (ahead, rows), (redraws.size - ahead, redraws.sizes - rows)
-        for counts, side in sides:
-            places = np.array([self.kept(count) for count in counts.tolist()])[back]
+        sums, numbers, order = [], [], np.argsort(self.values)
+        for side in (rows[:, order], (self.redraws.sizes - rows)[:, order]):
+            sizes, back = np.unique(side.sum(axis=1), return_inverse=True)
+            places = np.array([self.kept(size) for size in sizes.tolist()])[back]
             low, high = places[:, :1], places[:, 1:]
-            clipped = side if self.whole else np.clip(side.cumsum(axis=1), low, high)
-            seen = clipped if self.whole else np.diff(clipped, prepend=low)
-            sums.append(np.asarray(seen @ self.values, dtype=object))
+            seen = np.diff(np.clip(side.cumsum(axis=1), low, high), prepend=low)
+            sums.append(np.asarray(seen @ self.values[order], dtype=object))
             numbers.append((high - low)[:, 0].astype(object))
         gaps = sums[0] * numbers[1] - sums[1] * numbers[0]
         return gaps, np.maximum(numbers[0] * numbers[1], 1)
 
-    def _sum_edge(self, ahead: int, observed: Fraction, total: int) -> tuple[int, int]:
-        """Return the observed value as a sum of the first item's scores, from and to.
+    def _units(self) -> NDArray[np.object_]:
+        """Return what each unit adds to the first item's scores, off and on.
 
-        Only where all scores count: the second item has the rest of the total.
+        Returns:
+            Numbers of scores and their sums, the less first, shape (units, 2, 2).
         """
-        size = self.redraws.size
-        if ahead in (0, size):
-            here = total if ahead else 0
-            return here + (observed > 0), here - (observed < 0)
-        edge = (observed * (size - ahead) + total) * ahead / size
-        return math.ceil(edge), math.floor(edge)
+        redraws = self.redraws
+        values = np.repeat(self.values, redraws.sizes)
+        place = redraws.place
+        if place is None:
+            place = 2 * np.arange(len(values)) + 1
+        found = np.zeros((redraws.n_units, 2, 2), dtype=object)
+        scores = np.column_stack([np.ones_like(values), values])
+        np.add.at(found.reshape(-1, 2), place, scores)
+        return np.sort(found, axis=1)
 
     def _count_sums(self, *, exact: bool) -> Tails | None:
         """Count where all scores count, one unit after the other.
@@ -667,33 +596,32 @@ class Problem(NamedTuple):
             Shares of both tails, Fractions if exact, or None if that is too much work.
         """
         redraws = self.redraws
-        n_units, counts = redraws.n_units, redraws.counts
+        n_units, counts, size = redraws.n_units, redraws.counts, redraws.size
         if n_units > MOST_UNITS:
             return None
-        units = redraws.units(self.values)
+        units = self._units()
         steps, least = units[:, 1] - units[:, 0], units[:, 0].sum(axis=0).tolist()
         sizes, sums = (steps.sum(axis=0) + 1).tolist()
-        # How many units are on is how many scores the first item has, but for panels.
-        ons = 1 if redraws.unit is None or counts is None else n_units + 1
-        work = n_units * sums * sizes * ons // 3
+        work = n_units * sums * sizes // 3
         # To go through a few assignments is quicker than much work.
         if work > (WHOLE_WORK if exact or redraws.at_most(FEW_WORK) else DENSE_WORK):
             return None
-        # A state is a sum, a number of scores and one of units in one index.
-        shifts = (steps[:, 1] * sizes + steps[:, 0]) * ons + (ons > 1)
         whole = exact or work <= FEW_WORK
-        share = sum(counts) / len(counts) / n_units if counts else 0.5
-        law = _spread(sorted(shifts.tolist()), None if whole else share)
-        law = np.append(law, np.zeros(-len(law) % (sizes * ons), dtype=law.dtype))
-        table = law.reshape(-1, sizes, ons)
-        if ons > 1 and counts is not None:
-            table = table[:, :, list(counts)]
+        share = sum(counts) / len(counts) / n_units if counts else HALF
+        # A state is a sum and a number of scores in one index.
+        shifts = sorted((steps[:, 1] * sizes + steps[:, 0]).tolist())
+        law = _spread(shifts, None if whole else share)
+        law = np.append(law, np.zeros(-len(law) % sizes, dtype=law.dtype))
         observed, total = self.observed, int(units.sum(axis=(0, 1))[1])
-        parts = []
-        for ahead, column in enumerate(table.sum(axis=2).T, least[0]):
-            if ons > 1 or counts is None or ahead in counts:
-                edges = self._sum_edge(ahead, observed, total)
-                low, high = (edge - least[1] for edge in edges)
+        sign, parts = (observed > 0) - (observed < 0), []
+        for ahead, column in enumerate(law.reshape(-1, sizes).T, least[0]):
+            if counts is None or ahead in counts:
+                # The observed value as a sum of the first item's scores: the second
+                # item has the rest of the total.
+                edge = Fraction(total * (ahead > 0) + sign)
+                if 0 < ahead < size:
+                    edge = (observed * (size - ahead) + total) * ahead / size
+                low, high = math.ceil(edge) - least[1], math.floor(edge) - least[1]
                 tails = column[max(low, 0) :], column[: max(high + 1, 0)], column
                 parts.append([part.sum() for part in tails])
         above, below, every = map(sum, zip(*parts, strict=True))
@@ -722,42 +650,18 @@ def problem(
     design: str | None,
     groups: object,
 ) -> Problem:
-    """Check everything, and make a test ready.
-
-    Of the two ways round always the same is computed, so that swapping the items swaps
-    the p-values, sampled ones too; and the smaller side is quicker to count.
-    """
-    kept = as_kept(statistic, trim)
+    """Check everything, and make a test ready."""
+    kept, paired = as_kept(statistic, trim), statistic == "pairs"
     if statistic.partition(":")[0] not in STATISTICS:
         raise OptionError(unknown("statistic", statistic, STATISTICS))
-    if statistic == "pairs" and design not in (None, "matched"):
+    if paired and design not in (None, "matched"):
         raise OptionError(
             f"statistic 'pairs' must come with design 'matched', got {design!r}."
         )
-    sides: tuple[Table | Floats, Table | Floats]
-    labels = None
-    if isinstance(first, Table) and isinstance(second, Table):
-        tables = sides = first, second
-    else:
-        design = "matched" if statistic == "pairs" else design
-        one, two = sides = as_lists(first, second)
-        if len(one) + len(two) == 0:
-            raise RatingsError("There is no score. Give at least one of either item.")
-        labels = as_labels(design, groups, (len(one), len(two)))
-        tables = as_table(one), as_table(two)
-    scores = sum(float(side.counts.sum(dtype=np.float64)) for side in tables)
-    if scores >= MOST_SCORES:
-        raise RatingsError(
-            f"counts must add up to less than 2**53 for p-values, got {scores:.17g}."
-        )
-    keys = [(side.size, side.levels.tolist(), side.counts.tolist()) for side in tables]
-    swapped = keys[1] < keys[0]
-    near, far = (sides[1], sides[0]) if swapped else sides
-    if swapped and labels is not None:
-        labels = labels[1], labels[0]
-    redraws = redraw(near, far, design, labels, complete=statistic == "pairs")
+    design = "matched" if paired else design
+    redraws = redraw(first, second, design, groups, complete=paired)
     values = _naturals(redraws.scores, redraws.sizes, midranks=statistic == "midrank")
-    return Problem(redraws, values, kept, statistic in WHOLE, swapped)
+    return Problem(redraws, values, kept, statistic in WHOLE)
 
 
 def _naturals(scores: Floats, sizes: Counts, *, midranks: bool) -> Counts:
@@ -868,10 +772,10 @@ def mean_interval(
     found = mean_difference(one, two)
     if found is None:
         return None
-    drawn = redraw(first, second, design, groups, apart=True)
+    drawn = redraw(first, second, design, groups)
     unit = float(np.abs(drawn.scores).max()) or 1.0
     how, samples = "sampling", min(max(CELLS // len(drawn.scores), FEWEST), MOST)
-    if drawn.unit is None and drawn.size > MANY_SCORES:
+    if drawn.place is None and drawn.size > MANY_SCORES:
         how, samples = "normal", 0
         shifts, place, p_value = _normal(drawn, drawn.scores / unit)
     else:

@@ -39,9 +39,6 @@ from evenhand.errors import (
     OptionError,
     RatingsError,
     as_finite,
-    as_positive,
-    as_whole,
-    listing,
     require_function,
     shown,
     unknown,
@@ -50,8 +47,6 @@ from evenhand.method import number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from evenhand.ab.checker import OwnRule
 
 Kept = Callable[[int], tuple[int, int]]
 Weight = GapWeight | Callable[[float], float] | str | None
@@ -341,16 +336,13 @@ def guarded(
     *,
     eps: float | Fraction = EPS,
     trim: float = TRIM,
-    statistic: str | OwnRule | None = None,
+    statistic: str = STATISTICS[0],
     weight: Weight = None,
 ) -> Floats:
     """Follow a statistic, but with probability eps the paper's votes.
 
     The statistic brings its accuracy, the votes bring the guarantee: by Theorem G the
-    mixture is right more than half of the time on all increasing scales. A statistic
-    of one's own must not fall when a first score rises or a second falls, and must
-    change its sign when the items swap; `check_rule` looks for a failure, and `compare`
-    always does.
+    mixture is right more than half of the time on all increasing scales.
 
     Args:
         first: Scores of the first item, shape (..., k1).
@@ -359,9 +351,8 @@ def guarded(
         eps: Probability of the votes, above 0 and at most 1; exact if it is a Fraction,
             and for Fractions the shortest decimal that stands for it.
         trim: For the statistic "trimmed": share cut at each end.
-        statistic: "trimmed" (if None), "mean", "median", "median:lower",
-            "median:middle", "midrank", "sign", or a function of both items' scores,
-            two arrays in pairing order, the sign of whose answer decides.
+        statistic: "trimmed", "mean", "median", "median:lower", "median:middle",
+            "midrank" or "sign".
         weight: For the votes: increasing map from a gap to [0, 1), rational(1) if None.
 
     Returns:
@@ -409,11 +400,7 @@ def mixed(one: Numbers, other: Numbers, eps: Fraction) -> Floats:
 
 
 def followed(
-    statistic: str | OwnRule | None,
-    first: Numbers,
-    second: Numbers,
-    *,
-    trim: float = TRIM,
+    statistic: str, first: Numbers, second: Numbers, *, trim: float = TRIM
 ) -> Floats:
     """Follow the sign of a statistic.
 
@@ -429,66 +416,23 @@ def followed(
 
     Raises:
         RatingsError: If a score is not finite.
-        OptionError: If there is no such statistic, or it is not a number.
+        OptionError: If there is no such statistic.
 
     Examples:
         >>> followed("midrank", [3, 9], [2, 4, 1])
         np.float64(1.0)
-        >>> followed(lambda one, two: max(one) - max(two), [3, 9], [2, 4, 10])
-        np.float64(0.0)
     """
     chosen = as_statistic(statistic)
     one, two = _as_sides(first, second)
-    if not isinstance(chosen, str):
-        return _chance(_signs(chosen, one, two), one)
     if chosen == "sign":
         pairs = min(one.shape[-1], two.shape[-1])
         return sign(one[..., :pairs], two[..., :pairs])
-    return (
-        midrank(one, two)
-        if chosen == "midrank"
-        else _central(one, two, as_kept(chosen, trim))
-    )
+    if chosen == "midrank":
+        return midrank(one, two)
+    return _central(one, two, as_kept(chosen, trim))
 
 
-def mean_error_bound(per_item: int, *, score_range: float, effect: float) -> float:
-    """Bound the probability that the mean prefers the worse item.
-
-    Let t > 0 be the mean over 2k reviewers of how much higher each would score the
-    better item, and let every score lie in a range of width R. Then the mean of the
-    better item is not the higher one with probability at most
-    exp(-(k**2 / (k + 1)) (t / R)**2), whatever the scales are: the difference of means
-    is t plus what the reviewers of one item, drawn without replacement, are off the
-    average of all in the sum of the two scores that each would give.
-
-    Args:
-        per_item: Number of reviewers k of each item, drawn as halves of 2k.
-        score_range: Width R of the range of all scores.
-        effect: How much higher reviewers would score the better item, on average over
-            all 2k; at most score_range.
-
-    Returns:
-        A probability that is not exceeded under any increasing scales; 1 says nothing.
-
-    Raises:
-        OptionError: If a value is out of range.
-
-    References:
-        Wang and Shah (2019) leave such bounds open. Serfling (1974), Corollary 1.1, for
-        sums in sampling without replacement.
-
-    Examples:
-        >>> round(mean_error_bound(20, score_range=4, effect=1), 3)
-        0.304
-    """
-    count = as_whole("per_item", per_item, 1)
-    width = float(as_positive("score_range", score_range))
-    rule = f"a number from 0 to score_range = {score_range}"
-    share = number("effect", rule, lambda shift: 0 <= shift <= width)(effect) / width
-    return math.exp(-(count * count / (count + 1)) * share * share)
-
-
-def as_kept(statistic: object, trim: float = TRIM) -> Kept:
+def as_kept(statistic: str, trim: float = TRIM) -> Kept:
     """Return which of an item's scores count, by their number, from and to which place.
 
     Raises:
@@ -500,9 +444,7 @@ def as_kept(statistic: object, trim: float = TRIM) -> Kept:
         >>> as_kept("median")(4), as_kept("median:middle")(4)
         ((2, 3), (1, 3))
     """
-    name, _, which = (
-        statistic.partition(":") if isinstance(statistic, str) else [""] * 3
-    )
+    name, _, which = statistic.partition(":")
     if which and which not in MEDIANS:
         raise OptionError(unknown("median", which, MEDIANS))
     # 0.29 of 100 is 29, though it is 28.999999999999996 in floats.
@@ -518,17 +460,6 @@ def as_kept(statistic: object, trim: float = TRIM) -> Kept:
         return start, min((lower if which == "lower" else upper) + 1, count)
 
     return kept
-
-
-def _signs(statistic: OwnRule, one: Floats, two: Floats) -> NDArray[np.int64]:
-    from evenhand.ab.checker import answer  # noqa: PLC0415 - for users' functions only
-
-    order = np.zeros(one.shape[:-1], np.int64)
-    if one.shape[-1] and two.shape[-1]:
-        for place in np.ndindex(order.shape):
-            found = answer(statistic, one[place], two[place], "statistic")
-            order[place] = (found > 0) - (found < 0)
-    return order
 
 
 def _chance(order: NDArray[np.int64], like: Floats) -> Floats:
@@ -593,32 +524,20 @@ def as_eps(eps: object) -> Fraction:
     )
 
 
-def as_statistic(statistic: object) -> str | OwnRule:
-    """Return the name of a statistic, or a user's own, checked.
+def as_statistic(statistic: object) -> str:
+    """Return the name of a statistic, checked.
 
     Raises:
-        OptionError: If it is neither.
+        OptionError: If there is none of this name.
 
     Examples:
-        >>> as_statistic(None), as_statistic("median(lower)")
-        ('trimmed', 'median:lower')
+        >>> as_statistic("median(lower)")
+        'median:lower'
     """
-    if statistic is None:
-        return STATISTICS[0]
-    if isinstance(statistic, str):
-        statistic = re.sub(r"^median\((?:median=)?(\w+)\)$", r"median:\1", statistic)
-        if statistic not in STATISTICS:
-            raise OptionError(unknown("statistic", statistic, STATISTICS))
-        return statistic
-    if callable(statistic):
-        require_function(
-            "statistic", statistic, "the first scores", "the second scores"
-        )
-        return statistic
-    raise OptionError(
-        f"statistic must be a name or a function, got {shown(statistic)}. Known "
-        f"statistics: {listing(STATISTICS)}."
-    )
+    name = re.sub(r"^median\((?:median=)?(\w+)\)$", r"median:\1", str(statistic))
+    if name not in STATISTICS:
+        raise OptionError(unknown("statistic", statistic, STATISTICS))
+    return name
 
 
 def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
