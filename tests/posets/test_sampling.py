@@ -24,15 +24,12 @@ from evenhand.posets.graph import (
 )
 from evenhand.posets.orderings import Ideals, Piece, all_orderings, topological_order
 from evenhand.posets.sampling import (
-    Past,
     Sweep,
     draw_order,
     fold,
     plan_folds,
     plan_orders,
     sample,
-    settle,
-    settle_many,
     uniform_order,
 )
 from evenhand.randomness import Stream, below, stream
@@ -42,8 +39,6 @@ from tests.strategies import Poset, consistent_ratings, posets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from evenhand.arrays import Codes
 
 FALSE_ALARM = 1e-6
 DRAWS_PER_ORDERING = 60
@@ -307,8 +302,7 @@ def test_a_chain_of_real_numbers_stays_between_bottom_and_top(
     # A point of the polytope: values fall along the ordering.
     steps = data.draw(st.lists(st.integers(0, 9), min_size=size, max_size=size))
     value = [1 - Fraction(fall, 100) for fall in itertools.accumulate(steps)]
-    values = sweep.start(2, 1)
-    slack = np.array([-sampling.SLACK, sampling.SLACK]) * 2.0**-53
+    values = sweep.start(1)
     words = st.lists(
         st.integers(0, 2**117 - 1) | st.sampled_from([0, 2**117 - 1, 2**64]),
         min_size=size,
@@ -320,15 +314,10 @@ def test_a_chain_of_real_numbers_stays_between_bottom_and_top(
             high = min((value[a] for a, b in pairs if b == item), default=Fraction(1))
             value[item] = low + (high - low) * Fraction(word, 2**117)
         uniforms = np.array([(word >> 64) * 2.0**-53 for word in row])
-        sweep.run(values, uniforms[None, :, None], slack)
+        sweep.run(values, uniforms[None, :, None])
         for at, item in enumerate(sweep.items.tolist()):
             bottom, top = values[at, :, 0].tolist()
             assert Fraction(bottom) <= value[item] <= Fraction(top)
-
-
-def draw_many(sweep: Sweep, samples: int, seed: int = 2019) -> Codes:
-    orders = settle_many(sweep, stream(seed, "orders"), samples)
-    return orders.reshape(-1, orders.shape[-1])
 
 
 def spread_evenly(codes: list[int], kinds: int) -> bool:
@@ -354,8 +343,7 @@ def test_samples_are_drawn_uniformly_and_independently(
     number = {order: code for code, order in enumerate(known)}
     sweep, order = whole_sweep(c), topological_order(c)
     samples = max(200 * len(known), 10 * len(known) ** 2)
-    values, _ = Past(sweep, stream(2019, "orders"), samples).draw()
-    drawn = order[sweep.items[np.argsort(-values, axis=0).T]]
+    drawn = order[sweep.draw(stream(2019, "orders"), samples)]
     codes = [number[tuple(sample)] for sample in drawn.tolist()]
     assert spread_evenly(codes, len(known))
     pairs = [
@@ -365,34 +353,17 @@ def test_samples_are_drawn_uniformly_and_independently(
     assert spread_evenly(pairs, len(known) ** 2)
 
 
-@pytest.mark.parametrize(
-    "c", [LETTER_N, FENCE, TIED], ids=["letter N", "fence", "tied"]
-)
-def test_samples_that_follow_others_are_uniform_too(
-    c: Comparisons, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The third sample of each chain, with as many chains as there are samples."""
-    known = list(all_orderings(c))
-    chains = 200 * len(known)
-    monkeypatch.setattr(sampling, "CHAINS", chains)
-    drawn = draw_many(whole_sweep(c), 3 * chains)[-chains:]
-    found = topological_order(c)[drawn].tolist()
-    assert spread_evenly([known.index(tuple(s)) for s in found], len(known))
-
-
 def test_words_that_are_not_kept_between_attempts_fail_the_same_test(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fresh = itertools.count()
     monkeypatch.setattr(sampling, "ROWS", 1)
-    monkeypatch.setattr(sampling, "_longer", lambda chunks, *_: chunks + 1)
     monkeypatch.setattr(
         sampling, "stream", lambda seed, name: stream(seed, f"{name} {next(fresh)}")
     )
     known = list(all_orderings(PAIR))
     sweep = whole_sweep(PAIR)
-    values, _ = Past(sweep, stream(2019, "orders"), 5000).draw()
-    drawn = topological_order(PAIR)[sweep.items[np.argsort(-values, axis=0).T]]
+    drawn = topological_order(PAIR)[sweep.draw(stream(2019, "orders"), 5000)]
     codes = [known.index(tuple(sample)) for sample in drawn.tolist()]
     assert not spread_evenly(codes, len(known))
 
@@ -400,19 +371,23 @@ def test_words_that_are_not_kept_between_attempts_fail_the_same_test(
 def test_starting_earlier_does_not_change_the_ordering(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sweep = whole_sweep(crown(9))
-    expected = [settle(sweep, stream(seed, "order")).tolist() for seed in range(20)]
-    for longer in (lambda chunks, *_: chunks + 1, lambda chunks, *_: 5 * chunks):
-        monkeypatch.setattr(sampling, "_longer", longer)
-        found = [settle(sweep, stream(seed, "order")).tolist() for seed in range(20)]
-        assert found == expected
+    sweep, apart = whole_sweep(crown(9)), sampling._apart  # noqa: SLF001 - to refuse
+    expected = [sweep.draw(stream(seed, "order")).tolist() for seed in range(20)]
+    attempts = itertools.count()
+    # The first two attempts do not count.
+    monkeypatch.setattr(
+        sampling, "_apart", lambda values: apart(values) & (next(attempts) > 1)
+    )
+    for seed in range(20):
+        assert sweep.draw(stream(seed, "order")).tolist() == expected[seed]
+        attempts = itertools.count()
 
 
 def test_the_next_draw_does_not_depend_on_how_many_are_asked_for() -> None:
     left = []
     for samples in (1, 300):
         source = stream(7, "orders")
-        settle_many(whole_sweep(FENCE), source, samples)
+        whole_sweep(FENCE).draw(source, samples)
         left.append(source.random_raw(3).tolist())
     assert left[0] == left[1]
 
@@ -420,7 +395,7 @@ def test_the_next_draw_does_not_depend_on_how_many_are_asked_for() -> None:
 def test_single_orderings_of_a_seed_stay_what_they_were() -> None:
     # A record of a ranking is repeated by its seed.
     sweep = whole_sweep(crown(6))
-    orders = [settle(sweep, stream(seed, "order")).tolist() for seed in range(3)]
+    orders = [sweep.draw(stream(seed, "order"))[0].tolist() for seed in range(3)]
     assert orders == [
         [1, 0, 2, 7, 5, 4, 3, 9, 6, 11, 8, 10],
         [1, 0, 4, 2, 5, 7, 8, 11, 6, 3, 10, 9],
@@ -432,6 +407,6 @@ def test_sweeping_without_end_is_refused_in_words() -> None:
     sweep = Sweep(Piece(np.arange(40), [[item + 1] for item in range(39)] + [[]]))
     sweep.sweeps = 0
     with pytest.raises(ConvergenceError, match="of 40 items that cannot be taken"):
-        settle(sweep, stream(1, "order"))
+        sweep.draw(stream(1, "order"))
     with pytest.raises(ConvergenceError, match="too long to draw"):
-        draw_many(sweep, 3)
+        sweep.draw(stream(1, "order"), 3)

@@ -26,12 +26,8 @@ from evenhand.posets.graph import (
     from_edges,
     is_ordering,
 )
-from evenhand.posets.orderings import (
-    all_orderings,
-    closure,
-    count_orderings,
-    topological_order,
-)
+from evenhand.posets.orderings import all_orderings, closure, topological_order
+from evenhand.posets.sampling import count_orderings
 from evenhand.randomness import Chance, below, outcomes, stream
 from evenhand.ranking import sorter
 from evenhand.ranking.sorter import (

@@ -39,8 +39,9 @@ from evenhand.lab.worlds import (
     uniform,
 )
 from evenhand.posets.graph import Comparisons, is_ordering
-from evenhand.posets.orderings import all_orderings, closure, count_orderings
+from evenhand.posets.orderings import all_orderings, closure
 from evenhand.posets.orderings import twins as twin_classes
+from evenhand.posets.sampling import count_orderings
 from evenhand.randomness import HALF, Chance, Stream, below
 from evenhand.ranking.flips import rearrange
 

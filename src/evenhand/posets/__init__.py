@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from evenhand.posets.sampling import *
 
 _HOMES = {
-    "averaging": "Averages averages mean_ranks_exact",
+    "averaging": "Averages averages",
     "graph": "Comparisons compared comparisons components edges from_edges is_ordering",
     "contradictions": "find_contradiction require_consistent",
-    "orderings": "all_orderings closure count_orderings topological_order twins",
-    "sampling": "draw_order plan_orders sample uniform_order",
+    "orderings": "all_orderings closure topological_order twins",
+    "sampling": "count_orderings draw_order plan_orders sample uniform_order",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

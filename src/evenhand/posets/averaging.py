@@ -22,17 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.errors import ConvergenceError, require_whole
+from evenhand.errors import require_whole
 from evenhand.posets.contradictions import consistent
-from evenhand.posets.orderings import (
-    COUNTED_IDEALS,
-    Ideals,
-    Piece,
-    bits,
-    order_ideals,
-    rank_sums,
-)
-from evenhand.posets.sampling import DEFAULT_IDEALS, plan_orders, settle_many
+from evenhand.posets.orderings import Ideals, Piece, bits, order_ideals, rank_sums
+from evenhand.posets.sampling import DEFAULT_IDEALS, plan_counts, plan_orders
 from evenhand.randomness import RNGLike, permutation, seed_from, stream
 
 if TYPE_CHECKING:
@@ -41,13 +34,13 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes, Flags, Table
     from evenhand.posets.graph import Comparisons
     from evenhand.posets.orderings import Round
-    from evenhand.posets.sampling import Plan, Sweep
+    from evenhand.posets.sampling import Plan
     from evenhand.ratings import Ratings
 
 
 # Each of the two tables takes 72 megabytes for this many items.
 TABLE_ITEMS = 3000
-DEFAULT_SAMPLES = 2000
+DEFAULT_SAMPLES = 200
 # How long sampling may take, as estimated: within a factor of 3 or so.
 SAMPLING_SECONDS = 20.0
 
@@ -65,7 +58,6 @@ class Averages:
             more than 3,000 items.
         above: above[a, b] is the probability that item a is above item b; None for more
             than 3,000 items, if not asked for, or if anything was sampled.
-        seed: What repeats the sample.
     """
 
     mean_rank: Table
@@ -74,7 +66,6 @@ class Averages:
     samples: int
     places: Table | None
     above: Table | None
-    seed: int
 
     @property
     def exact(self) -> bool:
@@ -124,59 +115,18 @@ def averages(
     return _averages(plan, samples, seed_from(rng), pairs=pairs)
 
 
-def exact_averages(c: Comparisons, rng: RNGLike = None) -> Averages:
-    """Average over all orderings, never over a sample of them.
-
-    Raises:
-        RatingsError: If the comparisons contradict each other.
-        ConvergenceError: If a piece that cannot be taken apart has more than a million
-            order ideals.
-
-    Examples:
-        >>> from evenhand.posets import from_edges
-        >>> exact_averages(from_edges(3, [0], [1])).mean_rank.round(3).tolist()
-        [1.333, 2.667, 2.0]
-    """
-    plan = plan_orders(c, ideals=COUNTED_IDEALS)
-    for part in plan.parts:
-        if not isinstance(part, Ideals):
-            raise ConvergenceError(
-                f"The orderings of {len(part.piece):,} items that cannot be taken "
-                f"apart were not averaged within {COUNTED_IDEALS:,} order ideals. "
-                "Sample them, or take the proxy."
-            )
-    return _averages(plan, 0, seed_from(rng), pairs=False)
-
-
-def mean_ranks_exact(c: Comparisons) -> list[Fraction]:
-    """Return the mean rank of each item without rounding.
-
-    Raises:
-        RatingsError: If the comparisons contradict each other.
-        ConvergenceError: If a piece that cannot be taken apart has more than a million
-            order ideals.
-
-    Examples:
-        >>> from evenhand.posets import from_edges
-        >>> [str(rank) for rank in mean_ranks_exact(from_edges(3, [0], [1]))]
-        ['4/3', '8/3', '2']
-    """
-    return list(exact_averages(c).fractions)
-
-
 def _averages(plan: Plan, samples: int, seed: int, *, pairs: bool) -> Averages:
     """Put together what holds inside the pieces, from the innermost splits out."""
     n_items, source = len(plan.order), stream(seed, "averages")
     counted = all(isinstance(part, Ideals) for part in plan.parts)
     tables = n_items <= TABLE_ITEMS
     known = _Known(n_items, tables=tables, pairs=pairs and tables and counted)
-    drawn = 0
     for part in plan.parts:
         if isinstance(part, Ideals):
             known.count(part)
         else:
             part.require_quick(samples)
-            drawn = known.sample(part, settle_many(part, source, samples))
+            known.sample(part.piece, part.draw(source, samples))
     for split in reversed(plan.rounds):
         known.compose(split)
     # Items were numbered along the topological ordering.
@@ -186,10 +136,9 @@ def _averages(plan: Plan, samples: int, seed: int, *, pairs: bool) -> Averages:
         mean_rank=frozen(ranks.astype(np.float64)),
         mean_rank_se=frozen(known.errors[code]),
         fractions=tuple(ranks.tolist()),
-        samples=drawn,
+        samples=0 if counted else samples,
         places=None if places is None else frozen(places[code]),
         above=None if above is None else frozen(above[np.ix_(code, code)]),
-        seed=seed,
     )
 
 
@@ -222,22 +171,15 @@ class _Known:
         if self.above is not None:
             self.above[np.ix_(items, items)] = _shares_above(ideals)
 
-    def sample(self, sweep: Sweep, orders: Codes) -> int:
-        """Average over orderings by sample of a chain, chain and place; count them.
-
-        Chains are independent, samples of one are not.
-        """
-        items, places = sweep.piece, np.argsort(orders, axis=2)
-        means, size = places.mean(axis=0), len(items)
-        self.errors[items] = means.std(axis=0, ddof=1) / math.sqrt(len(means))
-        drawn = places.reshape(-1, size).T
-        samples = len(drawn[0])
-        sums = drawn.sum(axis=1).tolist()
+    def sample(self, items: Codes, orders: Codes) -> None:
+        """Average over independent orderings of a piece, a row each."""
+        places, samples, size = np.argsort(orders, axis=1).T, len(orders), len(items)
+        self.errors[items] = places.std(axis=1, ddof=1) / math.sqrt(samples)
+        sums = places.sum(axis=1).tolist()
         self.ranks[items] = [1 + Fraction(number, samples) for number in sums]
         if self.places is not None:
-            counts = [np.bincount(one, minlength=size) for one in drawn]
+            counts = [np.bincount(one, minlength=size) for one in places]
             self.places[items, :size] = np.array(counts) / samples
-        return samples
 
     def compose(self, split: Round) -> None:
         """Put segments one above the other, and groups of a piece side by side.
@@ -391,7 +333,9 @@ class MeanRankOrder:
         return tuple(tie for tie in groups if len(tie) > 1)
 
 
-def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrder:
+def mean_rank_order(
+    c: Comparisons, seed: int, how: str = "auto", *, pairs: bool = False
+) -> MeanRankOrder:
     """Sort items by mean rank, equal ones by lot.
 
     Args:
@@ -401,6 +345,7 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
             rest, however long that takes. "proxy" takes the middle of the ranks that
             an item may have, (n + 1 + items above - items below) / 2, instead. "auto"
             is sampled if that takes 20 seconds at most, as estimated, otherwise proxy.
+        pairs: As for `averages`.
 
     Raises:
         RatingsError: If the comparisons contradict each other.
@@ -416,17 +361,19 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
         >>> mean_rank_order(c, 7, "proxy").averages.mean_rank.tolist()
         [2.0, 3.0, 2.5, 2.5]
     """
-    found = None
+    plan = None
     if how == "exact":
-        found = exact_averages(c, seed)
+        plan = plan_counts(c)
     elif how != "proxy":
         plan = plan_orders(c)
         swept = [part for part in plan.parts if not isinstance(part, Ideals)]
         seconds = sum(part.seconds(DEFAULT_SAMPLES) for part in swept)
-        if how == "sampled" or seconds <= SAMPLING_SECONDS:
-            found = _averages(plan, DEFAULT_SAMPLES, seed, pairs=False)
-    proxy = found is None
-    found = found or _proxy(c, seed)
+        if how == "auto" and seconds > SAMPLING_SECONDS:
+            plan = None
+    if plan is None:
+        found = _proxy(c)
+    else:
+        found = _averages(plan, DEFAULT_SAMPLES, seed, pairs=pairs)
     exact, rounded = found.fractions, found.mean_rank.tolist()
     lot = permutation(stream(seed, "mean-rank"), c.n_items).tolist()
     # The lot never breaks a comparison: an item above another is so in each ordering,
@@ -438,11 +385,11 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
     ties = itertools.groupby(order, key=exact.__getitem__)
     buckets = [number for number, (_, tie) in enumerate(ties, start=1) for _ in tie]
     codes = frozen(np.array(order, dtype=np.int64))
-    return MeanRankOrder(codes, tuple(buckets), found, proxy)
+    return MeanRankOrder(codes, tuple(buckets), found, plan is None)
 
 
-def _proxy(c: Comparisons, seed: int) -> Averages:
+def _proxy(c: Comparisons) -> Averages:
     sums = rank_sums(c)
     values, errors = frozen(sums / 2), frozen(np.zeros(c.n_items))
     fractions = tuple(Fraction(number, 2) for number in sums.tolist())
-    return Averages(values, errors, fractions, 0, None, None, seed)
+    return Averages(values, errors, fractions, 0, None, None)

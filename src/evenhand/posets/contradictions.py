@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import ContradictionError
-from evenhand.posets.graph import (
-    Comparisons,
-    comparisons,
-    connected,
-    levels_of_both,
-)
+from evenhand.posets.graph import Comparisons, comparisons, levels_of_both
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,16 +23,23 @@ LEAST = 2
 
 
 def strong_groups(c: Comparisons) -> Codes:
-    """Label the items that are above and below one another; -1 for all others.
+    """Label items above and below one another by the least of them; others by -1.
 
     Examples:
         >>> from evenhand.posets import from_edges
         >>> strong_groups(from_edges(3, [0, 1], [1, 0])).tolist()
         [0, 0, -1]
     """
-    labels = connected(*c.links, strongly=True)[: c.n_items]
-    labels[np.bincount(labels)[labels] == 1] = -1
-    return labels
+    if len(c.order) == c.n_items:
+        return np.full(c.n_items, -1)
+    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to load
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to load
+
+    n_nodes, *ends = c.links
+    graph = coo_array((np.ones(len(ends[0])), ends), (n_nodes, n_nodes))
+    labels = connected_components(graph, connection="strong")[1][: c.n_items]
+    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    return np.where(np.bincount(group)[group] == 1, -1, first[group])
 
 
 def find_contradiction(c: Comparisons) -> tuple[list[int], list[int]] | None:

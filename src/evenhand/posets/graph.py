@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
 Edges = tuple[Codes, Codes]
-FEW_NODES = 64  # scipy.sparse takes ten times as long to set up for so few
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,20 +169,14 @@ def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
     """Make comparisons from pairs of item codes; each pair is a reviewer of its own.
 
     Raises:
-        RatingsError: If the lists differ in length, a code is out of range, or an item
-            is put above itself.
+        RatingsError: If a code is out of range, or an item is put above itself.
+        ValueError: If the lists differ in length.
 
     Examples:
         >>> from_edges(3, [0], [2])
         Comparisons(3 items, 2 levels)
     """
-    pairs = [np.asarray(codes, dtype=np.int64).ravel() for codes in (above, below)]
-    if len(pairs[0]) != len(pairs[1]):
-        raise RatingsError(
-            f"above and below must be of one length, got {len(pairs[0])} and "
-            f"{len(pairs[1])}."
-        )
-    items = np.stack(pairs, axis=1)
+    items = np.stack([np.asarray(codes, np.int64) for codes in (above, below)], axis=1)
     bad = ((items < 0) | (items >= n_items)).any(axis=1) | (items[:, 0] == items[:, 1])
     if bad.any():
         row = int(bad.argmax())
@@ -291,37 +284,20 @@ def components(c: Comparisons) -> Codes:
     return connected(*c.links)[: c.n_items]
 
 
-def connected(
-    n_nodes: int, tails: Codes, heads: Codes, *, strongly: bool = False
-) -> Codes:
-    """Label nodes that edges connect, or connect both ways, by their smallest node.
+def connected(n_nodes: int, tails: Codes, heads: Codes) -> Codes:
+    """Label nodes that edges connect, by their smallest node.
 
     Examples:
         >>> connected(4, np.array([3, 1]), np.array([1, 0])).tolist()
         [0, 0, 1, 0]
     """
-    if 0 < n_nodes <= FEW_NODES:
-        return _connected_few(n_nodes, tails, heads, strongly=strongly)
-    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to load
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to load
-
-    ones = np.ones(len(tails), dtype=np.bool_)
-    graph = coo_array((ones, (tails, heads)), (n_nodes, n_nodes))
-    _, labels = connected_components(
-        graph, directed=strongly, connection="strong" if strongly else "weak"
-    )
-    _, first, found = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[found]
-
-
-def _connected_few(
-    n_nodes: int, tails: Codes, heads: Codes, *, strongly: bool
-) -> Codes:
-    """Do the same by squaring a table of who reaches whom, for trials of few items."""
-    reach = np.eye(n_nodes, dtype=np.float32)
-    reach[tails, heads] = 1
-    if not strongly:
-        reach[heads, tails] = 1
-    for _ in range(n_nodes.bit_length()):
-        reach = np.minimum(reach @ reach, 1)
-    return np.unique((reach * reach.T).argmax(axis=1), return_inverse=True)[1]
+    # Groups are known by a node that stands for itself; those that an edge connects
+    # take the smaller one, until none changes.
+    known, found = np.empty(0, dtype=np.int64), np.arange(n_nodes)
+    while not np.array_equal(found, known):
+        known = found.copy()
+        least = np.minimum(known[tails], known[heads])
+        for ends in (tails, heads):
+            np.minimum.at(found, known[ends], least)
+        found = found[found]
+    return np.unique(found, return_inverse=True)[1]

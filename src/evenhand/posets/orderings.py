@@ -14,7 +14,6 @@ over steps.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.errors import ConvergenceError, OptionError, RatingsError, unknown
-from evenhand.posets.contradictions import consistent, find_contradiction
+from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.posets.contradictions import find_contradiction
 from evenhand.posets.graph import components, connected, edges, merged, neighbours
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Codes, Flags
     from evenhand.posets.graph import Comparisons
-    from evenhand.ratings import Ratings
 
 RELATIONS = ("direct", "closure")
 # Items of a table of all pairs (400 MB), and of rows of bits (some 600 MB).
@@ -490,48 +488,3 @@ def order_ideals(piece: Piece, *, limit: int) -> Ideals | None:
             steps.append(known[after])
         to.append(steps)
     return Ideals(piece.items, held, free, to)
-
-
-def count_orderings(data: Ratings | Comparisons) -> int:
-    """Count the orderings that respect all comparisons, exactly.
-
-    Given the comparisons, and no more, each of them is as likely as any other if all
-    rankings were beforehand; so no ordinal method finds the true ranking with a
-    probability of more than one over this number.
-
-    Args:
-        data: Ratings, or comparisons taken from them.
-
-    Raises:
-        RatingsError: If the comparisons contradict each other.
-        ConvergenceError: If a piece that cannot be taken apart has more than a million
-            order ideals.
-
-    References:
-        Wang and Shah (2019), Lemma 1.
-
-    Examples:
-        >>> from evenhand import Ratings
-        >>> count_orderings(Ratings.from_comparisons([1, 3], [2, 4]))
-        6
-    """
-    _, rounds, pieces = take_apart(consistent(data, method="count_orderings"))
-    number = 1
-    for split in rounds:
-        number *= _permutations(split.parent)
-        number //= _permutations(split.group)
-    for piece in pieces:
-        ideals = order_ideals(piece, limit=COUNTED_IDEALS)
-        if ideals is None:
-            raise ConvergenceError(
-                f"The orderings of {len(piece.items):,} items that cannot be taken "
-                f"apart were not counted within {COUNTED_IDEALS:,} order ideals. Draw "
-                "from them with uniform_order instead."
-            )
-        number *= ideals.completions[0]
-    return number
-
-
-def _permutations(labels: Codes) -> int:
-    """Count the orders of items with equal labels among themselves."""
-    return math.prod(map(math.factorial, np.bincount(labels).tolist()))

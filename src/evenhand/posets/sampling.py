@@ -18,6 +18,7 @@ from evenhand.errors import ConvergenceError, require_whole
 from evenhand.posets.contradictions import consistent
 from evenhand.posets.graph import spans
 from evenhand.posets.orderings import (
+    COUNTED_IDEALS,
     Ideals,
     depths,
     order_ideals,
@@ -48,14 +49,10 @@ MOST_SECONDS = 60.0
 MOST_ORDERINGS = 10**7
 # Sweeps are drawn so many at a time, or fewer of so many uniforms.
 ROWS, CHUNK_WORDS = 32, 2**20
-# How far rounding may move a value, in units of the last bit; see `Past`.
+# How far rounding may move a value, in units of the last bit; see `Sweep.draw`.
 SLACK = 8
 # Parts of a list that are joined together: more of them save calls, fewer save looks.
 WAYS = 4
-# Samples that are drawn from the past; all others follow one of them.
-CHAINS = 100
-# Steps between samples that follow, as a share of the sweeps that one draw takes.
-APART = 16
 # What a call of NumPy and a value in it take, in seconds.
 CALL, VALUE = 1.2e-6, 1e-9
 
@@ -91,56 +88,100 @@ class Sweep:
         self.items = np.argsort(colour, kind="stable")
         place = np.append(np.argsort(self.items), [size, size + 1])
 
-        def looks(lists: list[list[int]], limit: int, items: list[int]) -> list[Codes]:
+        def looks(lists: list[list[int]], limit: int, items: Codes) -> list[Codes]:
             found = [[limit, *lists[item]] for item in items]
-            sizes = np.array([len(nodes) for nodes in found])
             nodes = list(itertools.chain.from_iterable(found))
-            return plan_folds(place[nodes], sizes)
+            return plan_folds(place[nodes], np.array([*map(len, found)]))
 
         ends = np.cumsum(np.bincount(colour)).tolist()
         self.colours = []
         for begin, end in itertools.pairwise([0, *ends]):
-            items = self.items[begin:end].tolist()
+            items = self.items[begin:end]
             both = looks(above, size, items), looks(below, size + 1, items)
             self.colours.append((begin, end, *both))
         longest = max(depths(below), default=math.inf) + 1
         widest = max(map(len, above + below), default=0)
         self.sweeps = 2 * longest * max(longest, widest)
 
-    def start(self, chains: int, samples: int) -> Scores:
-        """Return values of 0 for the first chain of each sample, 1 for the others."""
-        values = np.ones((len(self.items) + 2, chains, samples))
-        values[:-2, :1] = 0
-        values[-1] = 0
+    def start(self, samples: int) -> Scores:
+        """Return values by item, chain and sample: 0 at the bottom and 1 at the top."""
+        values = np.ones((len(self.items) + 2, 2, samples))
+        values[:-2, 0] = values[-1] = 0
         return values
 
-    def run(self, values: Scores, words: Scores, slack: Scores) -> None:
+    def run(self, values: Scores, words: Scores) -> None:
         """Redraw all items once for each row of words.
 
         Args:
             values: By item, chain and sample; overwritten.
             words: Uniforms by row, item and sample.
-            slack: What is added to each new value, by chain.
         """
+        slack = np.array([[-SLACK], [SLACK]]) * 2.0**-SEED_BITS
         for row in words:
             for begin, end, upper, lower in self.colours:
+                high = fold(np.minimum, values, upper)
                 low = fold(np.maximum, values, lower)
-                share = fold(np.minimum, values, upper)
-                share -= low
-                share *= row[begin:end, None]
-                share += low
-                share += slack[:, None]
-                values[begin:end] = share
+                values[begin:end] = (high - low) * row[begin:end, None] + low + slack
+
+    def draw(self, source: Stream, samples: int = 1) -> Codes:
+        """Draw orderings of the piece, best first, exactly uniformly and independently.
+
+        A sweep redraws the items one after another, each uniformly between its
+        neighbours: x = low + u (high - low). That leaves the uniform law on the
+        polytope as it is, and it is nondecreasing in all values. So a chain that has
+        run from the infinite past with uniforms u(t) is, at any time, between the
+        bottom chain started from zeros and the top chain started from ones some sweeps
+        ago, if all use the same u(t); and its value at time 0 is exactly uniform. As
+        soon as no two of the intervals [bottom, top] meet, they tell its ordering. That
+        is a function of u(t) alone: starting earlier only narrows the intervals, so how
+        the starting time is chosen does not matter, nor what happens to other samples,
+        as long as every sample is taken to its end and has the same u(t) at the same
+        time in each attempt. Uniforms are in chunks that count back from time 0.
+
+        This holds in spite of rounding. Of the real number u(t) the first 53 bits are
+        drawn, which leaves x open by less than 2**-53; subtracting, multiplying and
+        adding floats round by at most 2**-53 each, and so does moving the result down
+        by 2**-50 for the bottom and up for the top. So the bottom stays below the true
+        chain and the top above it, since (1 - u) low + u high is nondecreasing in both,
+        even where rounding has put low above high. Intervals that still meet when
+        starting earlier no longer narrows them, at 20,000 items once in some ten
+        thousand draws, end in an error.
+
+        Returns:
+            A row for each ordering.
+
+        Raises:
+            ConvergenceError: If it takes far more sweeps than estimated.
+
+        Examples:
+            >>> from evenhand.posets.orderings import Piece
+            >>> from evenhand.randomness import stream
+            >>> Sweep(Piece(np.arange(2), [[1], []])).draw(stream(7, "order")).tolist()
+            [[0, 1]]
+        """
+        seed = int.from_bytes(source.random_raw(4).astype(">u8").tobytes())
+        size = len(self.items)
+        rows = min(max(CHUNK_WORDS // (size * samples), 1), ROWS)
+        found, left, chunks = np.empty((samples, size)), np.arange(samples), 1
+        while chunks * rows <= 64 * self.sweeps + ROWS:
+            values = self.start(len(left))
+            for chunk in range(chunks - 1, -1, -1):
+                chosen = stream(seed, f"sweeps {chunk}")
+                self.run(values, uniforms(chosen, (rows, size, samples))[..., left])
+            apart = _apart(values[:-2])
+            found[left[apart]] = values[:-2, 0, apart].T
+            left = left[~apart]
+            if len(left) == 0:
+                return self.items[np.argsort(-found, axis=1)]
+            chunks *= 2
+        raise _too_slow(self.piece)
 
     def seconds(self, samples: int = 1) -> float:
         """Estimate the time that drawing takes, within a factor of three or so."""
         plans = (plan for *_, up, low in self.colours for plan in (*up, *low))
-        calls = 12 * len(self.colours)
         looks = sum(plan.size for plan in plans) + 6 * len(self.piece)
-        drawn = min(samples, CHAINS)
-        later = (samples - drawn) / APART
-        values = looks * (4 * drawn + later)
-        return self.sweeps * (CALL * calls * (2 + later / drawn) + VALUE * values)
+        calls = CALL * 24 * len(self.colours)
+        return self.sweeps * (calls + VALUE * 4 * samples * looks)
 
     def require_quick(self, samples: int = 1) -> None:
         """Refuse in words to draw for minutes.
@@ -187,80 +228,6 @@ def fold(join: np.ufunc, values: Scores, plan: list[Codes]) -> Scores:
     return values
 
 
-class Past:
-    """Draws orderings of a piece, best first, exactly uniformly and independently.
-
-    A sweep redraws the items one after another, each uniformly between its neighbours:
-    x = low + u (high - low). That leaves the uniform law on the polytope as it is, and
-    it is nondecreasing in all values. So a chain that has run from the infinite past
-    with uniforms u(t) is, at any time, between the bottom chain started from zeros and
-    the top chain started from ones some sweeps ago, if all use the same u(t); and its
-    value at time 0 is exactly uniform. As soon as no two of the intervals [bottom, top]
-    meet, they tell its ordering. That is a function of u(t) alone: starting earlier
-    only narrows the intervals, so how the starting time is chosen does not matter, nor
-    what happens to other samples, as long as every sample is taken to its end and has
-    the same u(t) at the same time in each attempt.
-
-    This holds in spite of rounding. Of the real number u(t) the first 53 bits are
-    drawn, which leaves x open by less than 2**-53; subtracting, multiplying and adding
-    floats round by at most 2**-53 each, and so does moving the result down by 2**-50
-    for the bottom and up for the top. So the bottom stays below the true chain and the
-    top above it, since (1 - u) low + u high is nondecreasing in both, even where
-    rounding has put low above high. Intervals that still meet when starting earlier no
-    longer narrows them, at 20,000 items once in some ten thousand draws, end in an
-    error.
-
-    Attributes:
-        sweep: The piece.
-        seed: Where all words come from.
-        samples: How many are drawn side by side.
-        rows: Sweeps in a chunk; chunks count back from time 0.
-    """
-
-    def __init__(self, sweep: Sweep, source: Stream, samples: int = 1) -> None:
-        """Take the seed of so many samples out of a stream."""
-        raw = source.random_raw(4).astype(">u8")
-        self.sweep, self.seed = sweep, int.from_bytes(raw.tobytes())
-        self.samples = samples
-        words = len(sweep.items) * samples
-        self.rows = min(max(CHUNK_WORDS // words, 1), ROWS)
-
-    def words(self, name: str) -> Scores:
-        """Draw uniforms by row, item and sample."""
-        shape = (self.rows, len(self.sweep.items), self.samples)
-        return uniforms(stream(self.seed, name), shape)
-
-    def draw(self) -> tuple[Scores, int]:
-        """Return the values at time 0 by item and sample, and the sweeps they took.
-
-        Values are means of intervals that do not meet.
-
-        Raises:
-            ConvergenceError: If it takes far more sweeps than estimated.
-        """
-        found = np.empty((len(self.sweep.items), self.samples))
-        left = np.arange(self.samples)
-        chunks = 1
-        while chunks * self.rows <= 64 * self.sweep.sweeps + ROWS:
-            values = self._swept(chunks, left)
-            settled = _apart(values)
-            found[:, left[settled]] = values[:, :, settled].mean(axis=1)
-            left, values = left[~settled], values[:, :, ~settled]
-            if len(left) == 0:
-                return found, chunks * self.rows
-            width = float((values[:, 1] - values[:, 0]).max())
-            chunks = _longer(chunks, width, 1 / (16.0 * len(found) ** 2))
-        raise _too_slow(self.sweep.piece)
-
-    def _swept(self, chunks: int, left: Codes) -> Scores:
-        """Return both chains of some samples at time 0, from so many chunks before."""
-        values = self.sweep.start(2, len(left))
-        slack = np.array([-SLACK, SLACK]) * 2.0**-SEED_BITS
-        for chunk in range(chunks - 1, -1, -1):
-            self.sweep.run(values, self.words(f"sweeps {chunk}")[:, :, left], slack)
-        return values[:-2]
-
-
 def _apart(values: Scores) -> Flags:
     """Say of each sample whether no two intervals meet."""
     order = np.argsort(values[:, 0], axis=0)
@@ -269,75 +236,11 @@ def _apart(values: Scores) -> Flags:
     return np.asarray((lows > tops).all(axis=0))
 
 
-def _longer(chunks: int, width: float, wanted: float) -> int:
-    """Guess how many chunks narrow the intervals so far, from how they have by now."""
-    if width > 1 / 2:
-        return 2 * chunks
-    factor = math.log(wanted) / math.log(width)
-    return math.ceil(chunks * min(max(factor, 1.25), 16.0))
-
-
 def _too_slow(piece: Codes) -> ConvergenceError:
     return ConvergenceError(
         f"A uniform ordering of {len(piece):,} items that cannot be taken apart would "
         "take too long to draw. Choose method 'topological', or compare more items."
     )
-
-
-def settle(sweep: Sweep, source: Stream) -> Codes:
-    """Draw an ordering of the items of a piece, best first, exactly uniformly.
-
-    Raises:
-        ConvergenceError: If it takes far more sweeps than estimated.
-
-    Examples:
-        >>> from evenhand.posets.orderings import Piece
-        >>> from evenhand.randomness import stream
-        >>> chain = Sweep(Piece(np.arange(2), [[1], []]))
-        >>> settle(chain, stream(7, "order")).tolist()
-        [0, 1]
-    """
-    values, _ = Past(sweep, source).draw()
-    order: Codes = sweep.items[np.argsort(-values[:, 0])]
-    return order
-
-
-def settle_many(sweep: Sweep, source: Stream, samples: int) -> Codes:
-    """Draw orderings that are each uniform, in 100 chains.
-
-    The first of each chain are independent, drawn as `settle` draws one. Each of them
-    is then swept on, and again, for further samples. A sweep leaves the uniform law as
-    it is, so all are uniform but for the rounding of floats; those of one chain depend
-    on each other a little, and their means are independent of those of others. How far
-    apart they are is told by a draw of its own, as it must not depend on where they
-    start.
-
-    Returns:
-        Orderings by sample of a chain, chain and place; as many as asked for or, to
-        give all chains equally many, a few more.
-
-    Raises:
-        ConvergenceError: If it takes far more sweeps than estimated.
-
-    Examples:
-        >>> from evenhand.posets.orderings import Piece
-        >>> from evenhand.randomness import stream
-        >>> letter_n = Sweep(Piece(np.arange(4), [[2, 3], [3], [], []]))
-        >>> settle_many(letter_n, stream(7, "orders"), 250).shape
-        (3, 100, 4)
-    """
-    _, sweeps = Past(sweep, source).draw()
-    past = Past(sweep, source, min(samples, CHAINS))
-    first, _ = past.draw()
-    values = sweep.start(1, past.samples)
-    values[:-2, 0] = first
-    words = (row for at in itertools.count() for row in past.words(f"forward {at}"))
-    orders = []
-    for _ in range(-(-samples // past.samples)):
-        orders.append(sweep.items[np.argsort(-values[:-2, 0], axis=0).T])
-        for row in itertools.islice(words, max(sweeps // APART, 1)):
-            sweep.run(values, row[None], np.zeros(1))
-    return np.stack(orders)
 
 
 class Plan(NamedTuple):
@@ -423,6 +326,67 @@ def plan_orders(c: Comparisons, *, ideals: int = DEFAULT_IDEALS) -> Plan:
     return Plan(order, rounds, parts)
 
 
+def plan_counts(c: Comparisons) -> Plan:
+    """Prepare to count all orderings, never to sample them.
+
+    Raises:
+        RatingsError: If the comparisons contradict each other.
+        ConvergenceError: If a piece that cannot be taken apart has more than a million
+            order ideals.
+
+    Examples:
+        >>> from evenhand.posets import from_edges
+        >>> plan_counts(from_edges(4, [0, 0, 1], [2, 3, 3])).parts[0].completions[0]
+        5
+    """
+    plan = plan_orders(c, ideals=COUNTED_IDEALS)
+    for part in plan.parts:
+        if isinstance(part, Sweep):
+            raise ConvergenceError(
+                f"The orderings of {len(part.piece):,} items that cannot be taken "
+                f"apart were not counted within {COUNTED_IDEALS:,} order ideals. Draw "
+                "from them with uniform_order, or take the proxy of mean ranks."
+            )
+    return plan
+
+
+def count_orderings(data: Ratings | Comparisons) -> int:
+    """Count the orderings that respect all comparisons, exactly.
+
+    Given the comparisons, and no more, each of them is as likely as any other if all
+    rankings were beforehand; so no ordinal method finds the true ranking with a
+    probability of more than one over this number.
+
+    Args:
+        data: Ratings, or comparisons taken from them.
+
+    Raises:
+        RatingsError: If the comparisons contradict each other.
+        ConvergenceError: If a piece that cannot be taken apart has more than a million
+            order ideals.
+
+    References:
+        Wang and Shah (2019), Lemma 1.
+
+    Examples:
+        >>> from evenhand import Ratings
+        >>> count_orderings(Ratings.from_comparisons([1, 3], [2, 4]))
+        6
+    """
+    plan = plan_counts(consistent(data, method="count_orderings"))
+    number = 1
+    for split in plan.rounds:
+        number = number * _permutations(split.parent) // _permutations(split.group)
+    for part in plan.parts:
+        number *= part.completions[0]  # type: ignore[union-attr]  # all are counted
+    return number
+
+
+def _permutations(labels: Codes) -> int:
+    """Count the orders of items with equal labels among themselves."""
+    return math.prod(map(math.factorial, np.bincount(labels).tolist()))
+
+
 def draw_order(plan: Plan, source: Stream | RNGLike = None) -> Codes:
     """Draw one ordering, best first, exactly uniformly.
 
@@ -438,7 +402,7 @@ def draw_order(plan: Plan, source: Stream | RNGLike = None) -> Codes:
             rank[part.items[_counted(part, source)]] = np.arange(len(part.items))
         else:
             part.require_quick()
-            rank[part.piece[settle(part, source)]] = np.arange(len(part.piece))
+            rank[part.piece[part.draw(source)[0]]] = np.arange(len(part.piece))
     for split in reversed(plan.rounds):
         rank = _ranks(split.group, split.segment, rank)
         if (split.group != split.group[0]).any():

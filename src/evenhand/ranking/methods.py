@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     Buckets = tuple[tuple[int, ...], ...]
 
 PAPER = "Wang and Shah (2019)"
+PAIRED_ITEMS = 500
 HOWS = ("auto", "exact", "sampled", "proxy")
 PROXY_TEXT = (
     "Mean ranks are not averages over orderings here but a proxy, the middle of the "
@@ -84,7 +85,9 @@ class Task:
         """What sorts by mean rank, once for all methods tried on the same data."""
         from evenhand.posets.averaging import mean_rank_order
 
-        return cache(partial(mean_rank_order, self.graph, self.seed))
+        # The law of all pairs, which intervals need, is quick to count up to here.
+        pairs = self.intervals and self.ratings.n_items <= PAIRED_ITEMS
+        return cache(partial(mean_rank_order, self.graph, self.seed, pairs=pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,7 @@ class RankMethod(Method):
         noisy: Whether it takes contradictions of reviewers for noise.
         needs_scores: Whether orders alone do not do.
         weighs: Whether it uses the weights of ratings.
+        by_value: Whether it sorts by a value of each item.
     """
 
     job = "rank"
@@ -164,6 +168,7 @@ class RankMethod(Method):
     ordinal: ClassVar[bool] = False
     noisy: ClassVar[bool] = False
     needs_scores: ClassVar[bool] = True
+    by_value: ClassVar[bool] = False
 
     @property
     def called(self) -> str:
@@ -683,6 +688,7 @@ class Mean(RankMethod):
     best = claims.MEANS
     noisy = True
     weighs = True
+    by_value = True
     needs_scores = False
 
     def answer(self, task: Task) -> Answer:
@@ -716,6 +722,7 @@ class Model(RankMethod):
     best = claims.MODEL
     noisy = True
     weighs = True
+    by_value = True
     module: ClassVar[str] = ""
 
     def fit(self, ratings: Ratings) -> Fit:

@@ -296,7 +296,7 @@ def _by_cluster(
     task: Task, method: RankMethod, answer: Answer, clusters: Codes
 ) -> Answer:
     """Say how sure places are by clusters, which share what a model does not know."""
-    if answer.fit is None and method.name != "mean":
+    if not method.by_value:
         raise OptionError(
             "cluster must come with a method that gives items values, such as adaptive "
             f"or mean, got {method.called!r}."

@@ -19,18 +19,16 @@ the order that ever more reviewers of this kind would give: an error that all of
 share does not show. No guarantee under arbitrary scales comes with them.
 
 Where an item would stand without one of its reviews says how much rests on that one.
-Small data are ranked again without each review. Of larger ones `adaptive`, `additive`
-and `bradley-terry` take the review out of the fitted equations, with everything that
-all ratings decide together held. Other methods, and those that draw at random, say why
-they have none.
+Small data are ranked again without each review. Of larger ones `adaptive` and
+`additive` take the review out of the fitted equations, with everything that all ratings
+decide together held. Other methods, and those that draw at random, say why they have
+none.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import statistics
-from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -43,25 +41,22 @@ from evenhand.calibration.results import Fit, settled
 from evenhand.engines.executors import run_parts
 from evenhand.errors import require_whole
 from evenhand.posets.graph import spans
-from evenhand.randomness import below, permutation, standard_normal, stream, uniforms
-from evenhand.ranking.methods import Mean, Model, Task, by_estimates
+from evenhand.randomness import permutation, standard_normal, stream, uniforms
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.arrays import Codes, Table
     from evenhand.calibration.results import Variances
-    from evenhand.posets.averaging import Averages
-    from evenhand.posets.graph import Comparisons
-    from evenhand.ranking.methods import Answer, RankMethod
+    from evenhand.ranking.methods import Answer, RankMethod, Task
 
     Ranks = NDArray[np.int32]
     Refit = Callable[[Ratings], ArrayLike]
-    Interval = tuple[NDArray[np.integer], NDArray[np.integer]]
+    Integers = NDArray[np.integer]
 
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
@@ -71,28 +66,23 @@ LEVEL = 0.9
 TAIL = (1 - LEVEL) / 2
 # Probabilities are sums of rounded shares.
 ROUNDING = 1e-9
+# Probability with which two items are told apart.
+LEAST = 1 - TAIL - ROUNDING
 # Items of a bucket, from its first, that are looked at; those after them are lower.
 LOOKED_AT = 200
 # Up to so many items all orderings are weighed in well under a second.
 WEIGHED_ITEMS = 100
-# Items up to which the law of all pairs is quick to count.
-PAIRED_ITEMS = 500
 # Items up to which values are drawn together; beyond, the common level is 1/200.
 JOINT_ITEMS = 200
 # Models with a joint law of values, and plain means.
 JOINT = ("adaptive", "additive", "bradley-terry", "mean")
 # Numbers drawn in all, and how many draws at least and at most.
 MODEL_WORK, MODEL_DRAWS = 4_000_000, (200, 2000)
-JOINT_WORK = 1_000_000
 CLUSTER_DRAWS = 200
 AGAIN = "The ranking was made again without each review."
 HELD = (
     "Each review was taken out of the fitted model, with everything else in the model "
     "held: how much reviewers and items differ, and where each score stands among all."
-)
-STEP = (
-    "Each review was taken out of the fitted values by one step, which may be off by a "
-    "rank or two."
 )
 RANDOM = (
     "Method {!r} decides by comparisons or at random, so one review's part in a rank "
@@ -107,7 +97,6 @@ AGAIN_RATINGS = {"borda": 500, "centred": 1500, "mean": 1500, "z": 1000}
 SLOW_RATINGS = 60
 # Ratings times items, and reviewers or items, whichever are fewer, that fit.
 HELD_CELLS, HELD_LEVELS = 6_000_000, 1000
-HELD_BY = {"adaptive": HELD, "additive": HELD, "bradley-terry": STEP}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,55 +169,21 @@ def from_places(
         >>> found.rank_low.tolist(), found.rank_high.tolist(), found.buckets
         ([1, 2, 1], [2, 3, 3], (1, 1, 2))
     """
-    codes = np.asarray(order, dtype=np.int64)
-    n_items = len(codes)
     before = np.cumsum(places, axis=1)
     after = np.cumsum(places[:, ::-1], axis=1)
     low = 1 + np.count_nonzero(before <= TAIL + ROUNDING, axis=1)
-    high = n_items - np.count_nonzero(after <= TAIL + ROUNDING, axis=1)
-    least = 1 - TAIL - ROUNDING
+    high = len(places) - np.count_nonzero(after <= TAIL + ROUNDING, axis=1)
 
     def separated(bucket: list[int], item: int) -> bool:
         if above is not None:
-            return bool(above[bucket, item].max() >= least)
+            return bool(above[bucket, item].max() >= LEAST)
         # The first is above if its place is before the other's; equal places cannot be.
         first = bucket[0]
         wins = float(places[item] @ (before[first] - places[first]))
         same = float(places[item] @ places[first])
-        return wins >= least * max(1 - same, ROUNDING)
+        return wins >= LEAST * max(1 - same, ROUNDING)
 
-    buckets = _cut(codes, separated)
-    return _made(codes, (low, high), buckets, ORDERINGS, draws=draws, places=places)
-
-
-def from_orderings(
-    order: Sequence[int] | Codes, c: Comparisons, found: Averages
-) -> RankUncertainty | None:
-    """Take the most that consistent comparisons say, at little cost.
-
-    That is the law of places and of pairs if orderings were counted and items are at
-    most 500; places alone if they were sampled or items are more; and bounds where
-    there is no law of places.
-
-    Args:
-        order: Item codes, best first.
-        c: The comparisons, without a contradiction.
-        found: Averages over their orderings, or the proxy's.
-
-    Examples:
-        >>> from evenhand.posets import averages, from_edges
-        >>> c = from_edges(3, [0], [1])
-        >>> from_orderings([0, 2, 1], c, averages(c, pairs=False)).buckets
-        (1, 1, 2)
-    """
-    if found.places is None:
-        return None
-    above = found.above
-    if above is None and found.exact and c.n_items <= PAIRED_ITEMS:
-        from evenhand.posets.averaging import averages
-
-        above = averages(c, pairs=True, rng=found.seed).above
-    return from_places(order, found.places, above=above, draws=found.samples)
+    return _made(order, low, high, separated, ORDERINGS, draws, places=places)
 
 
 def from_fit(
@@ -237,7 +192,6 @@ def from_fit(
     *,
     order: Sequence[int] | Codes,
     errors: Table | None = None,
-    draws: int | None = None,
 ) -> RankUncertainty:
     """Draw values of items from their estimates and standard errors.
 
@@ -249,7 +203,6 @@ def from_fit(
         seed: Where the draws come from.
         order: Item codes, best first.
         errors: Standard errors, if not those of the fit.
-        draws: How many; from 200 to 2,000 by the number of items, if not given.
 
     Examples:
         >>> from evenhand.calibration.bradley_terry import bradley_terry
@@ -261,15 +214,13 @@ def from_fit(
     """
     given = fit.errors if errors is None else errors
     values, spread = _scaled(fit.estimates, np.asarray(given, dtype=np.float64))
-    codes = np.array(order, dtype=np.int64)
-    number = _number(draws, len(codes), MODEL_WORK)
     source = stream(seed, "model draws")
-    drawn = (
-        values + spread * standard_normal(uniforms(source, len(values)))
-        for _ in range(number)
-    )
-    buckets = normal_buckets(codes, values, spread, 1 - TAIL)
-    return _from_ranks(codes, drawn, seed, MODEL, buckets)
+
+    def draw(number: int) -> Table:
+        units = (uniforms(source, len(values)) for _ in range(number))
+        return np.array([values + spread * standard_normal(row) for row in units])
+
+    return from_values(draw, seed, order=order)
 
 
 def from_clusters(
@@ -303,27 +254,18 @@ def from_clusters(
     _, first = np.unique(ratings.reviewer_codes, return_index=True)
     known = clusters[first]
     members = [np.flatnonzero(known == one) for one in range(known.max() + 1)]
-    source, lots = stream(seed, "bootstrap"), deque[list[int]]()
-
-    def choices() -> Iterator[Codes]:
-        for _ in range(CLUSTER_DRAWS):
-            units = uniforms(source, len(members) - 1) * len(members)
-            chosen = np.concatenate([members[int(one)] for one in units])
-            rated = ratings.item_codes[np.isin(ratings.reviewer_codes, chosen)]
-            seen = len(np.unique(rated))
-            lots.append([below(source, seen) for _ in range(ratings.n_items - seen)])
-            yield chosen
-
-    def values() -> Iterator[Table]:
-        redraw = functools.partial(_refitted, ratings, refit)
-        for seen, found in run_parts(redraw, choices(), executor):
-            drawn = np.full(ratings.n_items, np.nan)
-            drawn[seen] = found
-            # An item that no drawn reviewer rated gets the value of another, by lot.
-            drawn[np.isnan(drawn)] = drawn[seen[lots.popleft()]]
-            yield drawn
-
-    return replace(_from_ranks(order, values(), seed, CLUSTERS), clusters=len(members))
+    rng = np.random.Generator(stream(seed, "bootstrap"))
+    lots = rng.integers(len(members), size=(CLUSTER_DRAWS, len(members) - 1))
+    chosen = [np.concatenate([members[one] for one in lot]) for lot in lots]
+    redraw = functools.partial(_refitted, ratings, refit)
+    drawn = np.empty((CLUSTER_DRAWS, ratings.n_items))
+    for row, (seen, found) in zip(
+        drawn, run_parts(redraw, chosen, executor), strict=True
+    ):
+        # An item that no drawn reviewer rated gets the value of another, by lot.
+        row[:] = rng.choice(found, ratings.n_items)
+        row[seen] = found
+    return replace(_from_ranks(order, drawn, seed, CLUSTERS), clusters=len(members))
 
 
 def from_model(
@@ -332,7 +274,6 @@ def from_model(
     seed: int,
     *,
     order: Sequence[int] | Codes,
-    draws: int | None = None,
 ) -> RankUncertainty | None:
     """Draw values by the model; None if it does not say how.
 
@@ -344,7 +285,6 @@ def from_model(
         fit: What a model made of them; method "mean" stands for plain means.
         seed: Where the draws come from.
         order: Item codes, best first.
-        draws: How many; by the size of the data, if not given.
 
     Examples:
         >>> from evenhand.calibration.additive import additive
@@ -355,7 +295,7 @@ def from_model(
     """
     if fit.method in JOINT and ratings.n_items <= JOINT_ITEMS:
         draw = functools.partial(drawn_values, ratings, fit, seed=seed)
-        return from_values(draw, seed, order=order, draws=draws)
+        return from_values(draw, seed, order=order)
     errors = fit.errors
     if fit.method == "adaptive":
         errors = adaptive_errors(ratings, fit)
@@ -364,23 +304,18 @@ def from_model(
         fit, errors = shrunk_means(fit, counts, additive(ratings).variances)
     if errors is None:
         return None
-    return from_fit(fit, seed, order=order, errors=errors, draws=draws)
+    return from_fit(fit, seed, order=order, errors=errors)
 
 
 def from_values(
-    draw: Callable[[int], Table],
-    seed: int,
-    *,
-    order: Sequence[int] | Codes,
-    draws: int | None = None,
+    draw: Callable[[int], Table], seed: int, *, order: Sequence[int] | Codes
 ) -> RankUncertainty:
     """Rank values of items that are drawn together.
 
     Args:
-        draw: Draws so many rows of values.
+        draw: Draws so many rows of values: 200 to 2,000, by the number of items.
         seed: Where ties are broken.
         order: Item codes, best first.
-        draws: How many; by the number of items, if not given.
 
     Examples:
         >>> found = from_values(lambda size: np.tile([1.0, 2.0], (size, 1)), 7,
@@ -388,7 +323,7 @@ def from_values(
         >>> found.rank_low.tolist()
         [2, 1]
     """
-    number = _number(draws, len(order), JOINT_WORK)
+    number = int(np.clip(MODEL_WORK // max(len(order), 1), *MODEL_DRAWS))
     return _from_ranks(order, draw(number), seed, MODEL)
 
 
@@ -441,104 +376,67 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
         fit = bradley_terry(task.ratings)
         return from_model(task.ratings, fit, task.seed, order=found.order)
     if found.mean_ranks is not None:
-        return from_orderings(found.order, task.graph, found.mean_ranks.averages)
-    if noisy or task.ratings.n_items > WEIGHED_ITEMS:
+        known = found.mean_ranks.averages
+    elif noisy or task.ratings.n_items > WEIGHED_ITEMS:
         return None
-    from evenhand.posets.averaging import averages
+    else:
+        from evenhand.posets.averaging import averages
 
-    known = averages(task.graph, pairs=False, rng=task.seed)
-    return from_orderings(found.order, task.graph, known)
-
-
-def _cut(order: Codes, separated: Callable[[list[int], int], bool]) -> tuple[int, ...]:
-    """Number the bucket of each place, from 1.
-
-    Going down the order, a test says whether an item is surely below some item of the
-    bucket so far; if so, it begins the next bucket.
-
-    Examples:
-        >>> _cut(np.array([3, 2, 1, 0]), lambda bucket, item: bucket[0] - item >= 2)
-        (1, 1, 2, 2)
-    """
-    bucket: list[int] = []
-    numbers = [1]
-    for item in order.tolist():
-        new = bool(bucket) and separated(bucket, item)
-        if new:
-            bucket = []
-        bucket.append(item)
-        numbers.append(numbers[-1] + new)
-    return tuple(numbers[1:])
-
-
-def normal_buckets(
-    order: Codes, values: Table, errors: Table, least: float
-) -> tuple[int, ...]:
-    """Cut by the probability that one value is above another, with normal errors.
-
-    Examples:
-        >>> values, errors = np.array([2.0, 1.9, 0.0]), np.array([0.5, 0.5, 0.5])
-        >>> normal_buckets(np.arange(3), values, errors, 0.95)
-        (1, 1, 2)
-    """
-    reach = statistics.NormalDist().inv_cdf(least)
-
-    def separated(bucket: list[int], item: int) -> bool:
-        some = bucket[:LOOKED_AT]
-        error = np.hypot(errors[some], errors[item])
-        return bool((values[some] - values[item] > reach * error).any())
-
-    return _cut(order, separated)
+        known = averages(task.graph, rng=task.seed)
+    if known.places is None:
+        return None
+    order, places = found.order, known.places
+    return from_places(order, places, above=known.above, draws=known.samples)
 
 
 def _from_ranks(
-    order: Sequence[int] | Codes,
-    draws: Iterable[Table],
-    seed: int,
-    source: str,
-    buckets: tuple[int, ...] | None = None,
+    order: Sequence[int] | Codes, draws: Table, seed: int, source: str
 ) -> RankUncertainty:
     """Leave out a share of the drawn rankings at either end.
 
     In a long bucket the first 200 items are looked at; those after them are lower.
     """
-    codes = np.array(order, dtype=np.int64)
-    ranks = _drawn_ranks(draws, len(codes), seed)
-    by_item = np.sort(ranks, axis=0)
+    ranks = _drawn_ranks(draws, seed)
+    by_item, rows = np.sort(ranks, axis=0), np.ascontiguousarray(ranks.T)
     out = math.floor(TAIL * len(ranks) + ROUNDING)
-    interval = by_item[out], by_item[len(ranks) - 1 - out]
-    if buckets is None:
-        rows, least = np.ascontiguousarray(ranks.T), 1 - TAIL - ROUNDING
 
-        def separated(bucket: list[int], item: int) -> bool:
-            ahead = np.count_nonzero(rows[bucket[:LOOKED_AT]] < rows[item], axis=1)
-            return bool(ahead.max() >= least * len(ranks))
+    def separated(bucket: list[int], item: int) -> bool:
+        ahead = np.count_nonzero(rows[bucket[:LOOKED_AT]] < rows[item], axis=1)
+        return bool(ahead.max() >= LEAST * len(ranks))
 
-        buckets = _cut(codes, separated)
-    return _made(codes, interval, buckets, source, draws=len(ranks), ranks=ranks)
+    low, high = by_item[out], by_item[len(ranks) - 1 - out]
+    return _made(order, low, high, separated, source, len(ranks), ranks=frozen(ranks))
 
 
 def _made(
-    order: Codes,
-    interval: Interval,
-    buckets: tuple[int, ...],
+    order: Sequence[int] | Codes,
+    low: Integers,
+    high: Integers,
+    separated: Callable[[list[int], int], bool],
     source: str,
+    draws: int,
     *,
-    draws: int = 0,
     places: Table | None = None,
     ranks: Ranks | None = None,
 ) -> RankUncertainty:
-    own = np.empty(len(order), dtype=np.int64)
-    own[order] = np.arange(1, len(order) + 1)
-    low, high = np.minimum(interval[0], own), np.maximum(interval[1], own)
-    found = (frozen(order), frozen(low), frozen(high), buckets, source, LEVEL)
-    return RankUncertainty(
-        *found, draws, places, ranks if ranks is None else frozen(ranks)
-    )
+    """Hold an item's own place in its interval, and cut the order into buckets.
 
-
-def _number(draws: int | None, size: int, work: int) -> int:
-    return draws or int(np.clip(work // max(size, 1), *MODEL_DRAWS))
+    Going down the order, a test says whether an item is surely below some item of the
+    bucket so far; if so, it begins the next bucket.
+    """
+    codes = np.array(order, dtype=np.int64)
+    own = np.argsort(codes) + 1
+    bucket: list[int] = []
+    numbers = [1]
+    for item in codes.tolist():
+        new = bool(bucket) and separated(bucket, item)
+        if new:
+            bucket = []
+        bucket.append(item)
+        numbers.append(numbers[-1] + new)
+    interval = frozen(np.minimum(low, own)), frozen(np.maximum(high, own))
+    found = (frozen(codes), *interval, tuple(numbers[1:]), source, LEVEL, draws)
+    return RankUncertainty(*found, places, ranks)
 
 
 def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Table]:
@@ -558,22 +456,19 @@ def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Tab
     return seen, np.asarray(refit(again), dtype=np.float64)
 
 
-def _drawn_ranks(draws: Iterable[Table], n_items: int, seed: int) -> Ranks:
+def _drawn_ranks(values: Table, seed: int) -> Ranks:
     """Rank each row of values, 1 for the highest; equal values by lot.
 
     Examples:
-        >>> _drawn_ranks([np.array([1.0, 5.0, 3.0])], 3, 7)
+        >>> _drawn_ranks(np.array([[1.0, 5.0, 3.0]]), 7)
         array([[3, 1, 2]], dtype=int32)
     """
-    source, values = stream(seed, "equal draws"), np.array([*draws])
-    order = np.argsort(-values, axis=1)
+    source, order = stream(seed, "equal draws"), np.argsort(-values, axis=1)
     ordered = np.take_along_axis(values, order, axis=1)
     for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
-        order[row] = np.lexsort((permutation(source, n_items), -values[row]))
-    ranks = np.empty(order.shape, dtype=np.int32)
-    places = np.arange(1, n_items + 1, dtype=np.int32)
-    np.put_along_axis(ranks, order, places[None], axis=1)
-    return ranks
+        lot = permutation(source, values.shape[1])
+        order[row] = np.lexsort((lot, -values[row]))
+    return np.argsort(order, axis=1).astype(np.int32) + 1
 
 
 def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
@@ -593,22 +488,21 @@ def how_left_out(ratings: Ratings, method: RankMethod) -> str:
     """Say how ranks without a review are found, or why they are not.
 
     Examples:
-        >>> from evenhand.ranking.methods import Flips
+        >>> from evenhand.ranking.methods import Flips, Mean
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [3, 2])
         >>> how_left_out(ratings, Mean())
         'The ranking was made again without each review.'
         >>> how_left_out(ratings, Flips())[:45]
         "Method 'flips' decides by comparisons or at r"
     """
-    if not isinstance(method, Mean | Model) or ratings.kind == "comparisons":
+    if not method.by_value or ratings.kind == "comparisons":
         return RANDOM.format(method.called)
     if ratings.n_ratings <= AGAIN_RATINGS.get(method.name, SLOW_RATINGS):
         return AGAIN
     least = min(ratings.n_reviewers, ratings.n_items)
     fits = least <= HELD_LEVELS and ratings.n_ratings * ratings.n_items <= HELD_CELLS
-    if str(method) in HELD_BY and fits:
-        return HELD_BY[str(method)]
-    return LONG.format(method.called)
+    held = method.name in ("adaptive", "additive") and fits
+    return HELD if held else LONG.format(method.called)
 
 
 def leave_one_out(
@@ -627,35 +521,27 @@ def leave_one_out(
         worked out, see `how_left_out`.
 
     Examples:
+        >>> from evenhand.ranking.methods import Mean
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [3, 2.2, 1, 2.5])
         >>> leave_one_out(ratings, Mean(), 7)
         (2, 1, 1, 1)
     """
-    how = how_left_out(ratings, method)
-    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
-    several = counts[ratings.item_codes] > 1
-    found: list[int | None] = [None] * ratings.n_ratings
-    if how not in (AGAIN, HELD, STEP):
-        return tuple(found)
-    held = None if how == AGAIN else _held(ratings, str(method))
-    for row in np.flatnonzero(several).tolist():
-        if held is None:
-            task = Task(ratings.without(row), seed, intervals=False)
-            order = method.answer(task).order
-        else:
-            order = by_estimates(settled(held[row]), seed)
-        found[row] = int(np.flatnonzero(order == ratings.item_codes[row])[0]) + 1
-    return tuple(found)
-
-
-def _held(ratings: Ratings, method: str) -> Table:
-    """Return values of all items without each rating, the rest of the model held."""
     from evenhand.calibration.adaptive import adaptive_without_each
     from evenhand.calibration.additive import additive_without_each
-    from evenhand.calibration.bradley_terry import orders_without_each
+    from evenhand.ranking.methods import Task, by_estimates
 
-    if method == "adaptive":
-        return adaptive_without_each(ratings)
-    if method == "additive":
-        return additive_without_each(ratings)
-    return orders_without_each(ratings)
+    how, items = how_left_out(ratings, method), ratings.item_codes
+    found: list[int | None] = [None] * ratings.n_ratings
+    if how not in (AGAIN, HELD):
+        return tuple(found)
+    if how == HELD:
+        adapts = method.name == "adaptive"
+        held = (adaptive_without_each if adapts else additive_without_each)(ratings)
+    for row in np.flatnonzero(np.bincount(items)[items] > 1).tolist():
+        if how == HELD:
+            order = by_estimates(settled(held[row]), seed)
+        else:
+            task = Task(ratings.without(row), seed, intervals=False)
+            order = method.answer(task).order
+        found[row] = order.tolist().index(items[row]) + 1
+    return tuple(found)
