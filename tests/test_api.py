@@ -31,7 +31,6 @@ PUBLIC = {
     "assign",
     "check",
     "compare",
-    "count_check",
     "count_pairs",
     "count_ratings",
     "designs",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from evenhand.designs.drawing import assign as assign
     from evenhand.diagnosis.check import Check as Check
     from evenhand.diagnosis.check import check as check
-    from evenhand.diagnosis.counted import count_check as count_check
     from evenhand.diagnosis.warp import Warp as Warp
     from evenhand.diagnosis.warp import warp as warp
     from evenhand.engines.counting import count_ratings as count_ratings
@@ -55,7 +54,6 @@ _HOMES = {
     "engines.counts": "Counts",
     "engines.counting": "count_ratings",
     "engines.pairs": "count_pairs",
-    "diagnosis.counted": "count_check",
     "ab.comparison": "compare Comparison",
     "ranking.ranking": "rank Ranking",
     "grading": "grade Grades",

@@ -27,15 +27,15 @@ import numpy as np
 from evenhand.calibration import solver
 from evenhand.calibration.additive import MOST, Links, equations_of
 from evenhand.calibration.design import (
+    data_notices,
     design,
+    fit_notices,
     linked_groups,
-    model_notices,
     require_rated,
 )
 from evenhand.calibration.solver import Definite, one_thread
 from evenhand.claims import NONE, Claim, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
-from evenhand.diagnosis.check import LADDER_SEED
 from evenhand.errors import (
     OptionError,
     RatingsError,
@@ -44,7 +44,7 @@ from evenhand.errors import (
     shown,
 )
 from evenhand.progress import say, working
-from evenhand.randomness import RNGLike, seed_from, stream
+from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
@@ -405,11 +405,11 @@ def _anchors(
 def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notice]]:
     """Return the model, what the ladder says, why the model, and notices."""
     groups = linked_groups(ratings)
-    notices = list(model_notices(ratings, groups, what=UNLINKED, prior=False))
+    told = data_notices(ratings, prior=False)
+    notices = list(fit_notices(told, groups, what=UNLINKED))
     verdict = ""
     if not ladder.why_no_ladder(ratings):
-        source = stream(LADDER_SEED, "check: ladder")
-        verdict = ladder.climb(ratings, source).verdict
+        verdict = ladder.climb(ratings).verdict
     if ratings.kind != "scores" or verdict in ORDERS:
         if orders:
             return "bradley-terry", verdict, ONLY_ORDERS, notices

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from evenhand.calibration import isotonic as room
 from evenhand.calibration.affine import fit_affine
-from evenhand.calibration.design import design, normal_scores
+from evenhand.calibration.design import design, normal_scores, steps
 from evenhand.calibration.isotonic import isotonic
 from evenhand.ratings import Ratings
 
@@ -29,8 +29,11 @@ def test_no_other_values_and_increasing_levels_cost_less(seed: int) -> None:
     made = design(ratings, normal_scores(ratings.scores))
     state = fit_affine(made)
     lines = room.line_levels(made, state)
-    steps = room.Scales(made)
+    found = steps(made.reviewers, made.scores)
     ridge = state.rest / state.value_variance
+
+    def mixed(values: Table) -> Table:
+        return (values + room.STIFFNESS * lines) / (1 + room.STIFFNESS)
 
     def cost(values: Table, levels: Table) -> float:
         total = ((values[made.items] - levels) ** 2).sum()
@@ -39,13 +42,13 @@ def test_no_other_values_and_increasing_levels_cost_less(seed: int) -> None:
 
     fit = isotonic(ratings)
     values = fit.estimates / made.unit
-    levels = steps.pooled(values[made.items], lines, room.STIFFNESS)
+    levels = room.pooled(made, found, mixed(values[made.items]))
     best = cost(values, levels)
     source = np.random.default_rng(seed)
     for _ in range(200):
         # Any other values, and any mix of levels that increase, stays allowed.
         share = source.uniform(0, 0.3)
-        other = steps.pooled(source.normal(size=120), lines, room.STIFFNESS)
+        other = room.pooled(made, found, mixed(source.normal(size=120)))
         moved = values + 0.1 * source.normal(size=12)
         assert cost(moved, (1 - share) * levels + share * other) > best
         assert cost(values, (1 - share) * levels + share * other) >= best - 1e-12
@@ -56,15 +59,15 @@ def test_no_other_values_and_increasing_levels_cost_less(seed: int) -> None:
 def test_levels_increase_with_scores_and_are_equal_for_equal_ones() -> None:
     ratings = bent(1)
     made = design(ratings)
-    steps = room.Scales(made)
+    found = steps(made.reviewers, made.scores)
     source = np.random.default_rng(0)
-    levels = steps.pooled(source.normal(size=120), source.normal(size=120), 0.5)
+    levels = room.pooled(made, found, source.normal(size=120))
     for reviewer in range(30):
         own = ratings.reviewer_codes == reviewer
         order = np.argsort(ratings.scores[own], kind="stable")
-        scores, found = ratings.scores[own][order], levels[own][order]
-        assert (np.diff(found) >= 0).all()
-        assert (np.diff(found)[np.diff(scores) == 0] == 0).all()
+        scores, given = ratings.scores[own][order], levels[own][order]
+        assert (np.diff(given) >= 0).all()
+        assert (np.diff(given)[np.diff(scores) == 0] == 0).all()
 
 
 def test_a_common_increasing_function_changes_nothing() -> None:

@@ -15,8 +15,6 @@ from evenhand.calibration.affine import affine
 from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.means import centred, mean_order, z
-from evenhand.calibration.posterior import value_variances
-from evenhand.calibration.results import Variances
 from evenhand.diagnosis.reviewers import effect_errors, fit_model
 from evenhand.grading import adjusted_means
 from evenhand.randomness import stream
@@ -136,14 +134,6 @@ def test_errors_of_offsets_and_values_know_weights() -> None:
     given = data(lambda _, who: np.where(who < 6, 4.0, 1.0))
     offsets, _ = effect_errors(fit_model(given))
     assert offsets[:6].max() < offsets[6:].min()
-
-
-def test_passed_errors_are_exact_without_cycles() -> None:
-    ratings = eh.Ratings(list("ab"), list("xx"), [1, 2], weights=[1, 3])
-    # Means of weights are 1, so these are 1/2 and 3/2; a value of variance 1 is known
-    # with precision 1 + 1/2 + 3/2.
-    found = value_variances(ratings, Variances(0.0, 1.0, 1.0))
-    assert found == pytest.approx([1 / 3])
 
 
 def test_posterior_adds_weights_up() -> None:

@@ -234,8 +234,7 @@ def test_order_only_does_not_see_scales() -> None:
 def test_rungs_go_from_the_strongest_assumption_to_the_weakest() -> None:
     found = climb(simulated("additive", (8, 10, 3), 1, 0.2, 0.3), stream(7, "ladder"))
     assert tuple(rung.assumption for rung in found.rungs) == ASSUMPTIONS
-    document = found.to_dict()
-    assert document["verdict"] in (*ASSUMPTIONS, CANNOT_TELL)
+    assert found.verdict in (*ASSUMPTIONS, CANNOT_TELL)
     assert (found.folds, found.tried, found.reviewers) == (10, 10, 10)
     assert found.pairs == 30
 

@@ -101,10 +101,10 @@ def test_noisier_ratings_need_more_reviews() -> None:
 
 def test_more_reviews_never_do_harm() -> None:
     curve = needed(scored(2, 1.0)).curve
-    assert [row[0] for row in curve] == list(GRID)
-    for which, error in ((1, 2), (3, 4)):
+    assert [row["reviews"] for row in curve] == list(GRID)
+    for which in ("pair", "side"):
         chances = np.array([row[which] for row in curve])
-        errors = np.array([row[error] for row in curve])
+        errors = np.array([row[f"{which}_se"] for row in curve])
         assert (np.diff(chances) > -5 * errors[1:] - 1e-12).all()
         assert chances[-1] > chances[0]
 

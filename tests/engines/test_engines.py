@@ -61,15 +61,6 @@ def ranked(method: str) -> eh.Ranking:
 
 
 @functools.cache
-def linked() -> tuple[pl.DataFrame, eh.Check]:
-    """Return ratings in three groups, and what `check` says of them."""
-    frame = table(300).filter(pl.col("item") != "z")
-    apart = {"reviewer": [-1, -2], "item": ["z", "y"], "score": [2.0, 2.0]}
-    frame = pl.concat([frame, pl.DataFrame(apart)], how="diagonal_relaxed")
-    return frame, eh.check(frame, rng=1)
-
-
-@functools.cache
 def compared() -> tuple[pl.DataFrame, eh.Comparison]:
     """Return ratings of two items, and how they compare."""
     frame = two_items(table(1_000))
@@ -204,18 +195,6 @@ class TestEveryEngine:
                     assert getattr(one, name) == pytest.approx(
                         getattr(two, name), rel=1e-9, abs=1e-9
                     )
-
-    def test_checks_say_what_check_says(self, make: Make) -> None:
-        frame, known = linked()
-        found = eh.count_check(make(frame))
-        assert found.load == known.load
-        assert found.reviews == known.reviews
-        assert found.ties == known.ties
-        assert found.single == known.single.count
-        assert found.groups == known.groups.linked == 3
-        assert [one.size for one in found.listed] == [7, 1, 1]
-        assert found.missing == frame["score"].null_count()
-        assert "Left out from counts: contradictions, flat" in repr(found)
 
     def test_two_of_many_items(self, quick: Make) -> None:
         frame = table(300).filter(pl.col("reviewer") % 2 == 0)
@@ -654,35 +633,9 @@ class TestChosenItems:
 @pytest.mark.parametrize("name", ["", " "])
 def test_an_empty_reviewer_is_none(name: str) -> None:
     rows = {"reviewer": [name, "b"], "item": ["x", "y"], "score": [1, 2]}
-    for count in (eh.count_ratings, eh.count_pairs, eh.count_check):
+    for count in (eh.count_ratings, eh.count_pairs):
         with pytest.raises(eh.RatingsError, match="got 1 row without one"):
             count(pl.LazyFrame(rows))
-
-
-@pytest.mark.parametrize(
-    ("reviewers", "items", "scores", "words"),
-    [
-        ("ab", "xy", [1.0, float("nan")], "must be finite"),
-        ("aa", "xx", [1, 2], "got 1 pair of reviewer and item with more"),
-        ("aa", ["x", "x "], [1, 2], "differ by more than white space"),
-    ],
-)
-def test_a_check_refuses(
-    reviewers: str,
-    items: str | list[str],
-    scores: list[float],
-    words: str,
-) -> None:
-    rows = {"reviewer": [*reviewers], "item": [*items], "score": scores}
-    with pytest.raises(eh.RatingsError, match=words):
-        eh.count_check(pl.LazyFrame(rows))
-
-
-def test_a_check_of_few_is_told_in_good_words() -> None:
-    rows = {"reviewer": ["a"], "item": ["x"], "score": [1]}
-    text = repr(eh.count_check(pl.LazyFrame(rows)))
-    assert "1 reviewer scored one item only." in text
-    assert "No reviewer scored two items." in text
 
 
 def test_a_table_without_a_name_is_refused() -> None:

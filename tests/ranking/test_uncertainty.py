@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import borda, bradley_terry
-from evenhand.calibration.posterior import adaptive_errors, value_variances
-from evenhand.calibration.results import Fit, Variances
+from evenhand.calibration.posterior import adaptive_errors
+from evenhand.calibration.results import Fit
 from evenhand.errors import OptionError
 from evenhand.posets import averages, from_edges
 from evenhand.ranking.methods import Answer, Task
@@ -247,28 +247,6 @@ def test_probabilities_of_the_top_are_right_on_average() -> None:
         assert p.sum() == pytest.approx(5)
     # About 200 calls with a mean chance near 0.85: a standard error of 0.026 each way.
     assert sum(came) / sum(told) == pytest.approx(1, abs=0.15)
-
-
-def test_errors_of_variance_components_are_exact_on_a_tree() -> None:
-    # Reviewer 0 rated items 0 and 1, reviewer 1 items 1 and 2, reviewer 2 item 2.
-    ratings = Ratings([0, 0, 1, 1, 2], [0, 1, 1, 2, 2], [1, 2, 3, 4, 5])
-    offset, value, rest = 0.7, 1.3, 0.4
-    items, people = np.eye(3)[ratings.item_codes], np.eye(3)[ratings.reviewer_codes]
-    total = value * items @ items.T + offset * people @ people.T + rest * np.eye(5)
-    left = value * np.eye(3) - value**2 * items.T @ np.linalg.inv(total) @ items
-    found = value_variances(ratings, Variances(offset, value, rest))
-    assert found == pytest.approx(np.diag(left), rel=1e-9)
-
-
-def test_errors_of_variance_components_are_near_those_of_the_model() -> None:
-    for seed in range(5):
-        _, ratings = draw(seed, n=40, m=40, load=5)
-        fit = additive(ratings)
-        assert fit.errors is not None
-        assert fit.variances is not None
-        found = np.sqrt(value_variances(ratings, fit.variances))
-        # The model's own errors know of reviewers that close a circle.
-        assert np.abs(found / fit.errors - 1).max() < 0.1
 
 
 def test_errors_of_adaptive_follow_the_scales() -> None:

@@ -7,27 +7,16 @@ within each reviewer.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.additive import (
-    START,
-    Equations,
-    Mixed,
-    equations_of,
-    without_each,
-)
+from evenhand.calibration.additive import START, Mixed, equations_of, without_each
 from evenhand.calibration.bradley_terry import order_values, orders_without_each
-from evenhand.calibration.design import (
-    design,
-    linked_groups,
-    model_notices,
-    normal_scores,
-    rank_shares,
-)
+from evenhand.calibration.design import design, fit_of, normal_scores, rank_shares
 from evenhand.calibration.redraws import fit_many
-from evenhand.calibration.results import Fit, Variances, settled, standardised
+from evenhand.calibration.results import Variances, settled, standardised
 from evenhand.claims import Notice
 from evenhand.posets.graph import comparisons, components
 
@@ -35,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evenhand.arrays import Scores, Table
+    from evenhand.calibration.additive import Equations
+    from evenhand.calibration.results import Fit
     from evenhand.ratings import Ratings
 
 
@@ -89,16 +80,15 @@ def adaptive(ratings: Ratings) -> Fit:
     else:
         estimates, rho, told = ordinal, 1.0, [ORDERS_ONLY]
     wild = rho > WILD
-    groups = components(comparisons(ratings)) if wild else linked_groups(ratings)
-    return Fit(
-        method="adaptive",
-        estimates=settled(estimates),
-        groups=groups,
-        variances=parts,
-        rho=rho,
-        converged=converged,
-        notices=model_notices(ratings, groups, *told, what=APART if wild else LEVELS),
+    fit = fit_of(
+        ratings,
+        "adaptive",
+        estimates,
+        *told,
+        groups=components(comparisons(ratings)) if wild else None,
+        what=APART if wild else LEVELS,
     )
+    return replace(fit, variances=parts, rho=rho, converged=converged)
 
 
 def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
@@ -124,7 +114,7 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
     ordinal = standardised(order_values(ratings))
     equations = equations_of(design(ratings))
     views = [views_of(ratings, one) for one in sets]
-    if not equations.system.whole:
+    if not equations.whole:
         fits = [fit_views(some, equations) for some in views]
         return [settled(_combined(some, ordinal)[0]) for some in fits]
     columns = np.stack([_centred(view) for some in views for view in some], axis=1)
@@ -172,14 +162,11 @@ def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
         []
     """
     start, found = START, list[Mixed]()
-    if not any(np.ptp(scores) for scores in views):
-        return found
-    for scores in views:
-        mixed = equations.fit(_centred(scores), start)
-        found.append(mixed)
-        if mixed.ratios is not None:
+    for scores in views if any(np.ptp(scores) for scores in views) else ():
+        found.append(equations.fit(_centred(scores), start))
+        parts = found[-1].variances
+        if parts.rest:
             # The next view is much like this one, so its search starts from here.
-            parts = mixed.variances
             ratios = parts.reviewer / parts.rest, parts.item / parts.rest
             start = max(ratios[0], LEAST_START), max(ratios[1], LEAST_START)
     return found

@@ -21,15 +21,16 @@ References:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.calibration import solver
-from evenhand.calibration.design import Design, design, linked_groups, model_notices
-from evenhand.calibration.results import ROUNDING, Fit, Variances, settled
+from evenhand.calibration.design import Design, design, fit_of
+from evenhand.calibration.results import ROUNDING, Variances
 from evenhand.calibration.solver import ROUGH, Definite, one_thread, signs
 from evenhand.claims import Notice
 
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from evenhand.arrays import Flags, Table
+    from evenhand.calibration.results import Fit
     from evenhand.ratings import Ratings
+
+    Bounds = tuple[Table | float, Table | float]
 
 
 T = TypeVar("T")
@@ -55,8 +59,8 @@ FARTHEST, TINY = 2.0, 1e-300
 # Residuals at which conjugate gradients stop: searching, and at the end.
 SOLVED, FINE = 1e-7, 1e-12
 TRACE_SIGNS, TRACE_PROBES = 50_000, 4
-# Levels looked at at once.
-BLOCK = 4096
+# Levels looked at at once, and cells of links up to which they are not sparse.
+BLOCK, DENSE = 4096, 20_000
 
 
 def additive(ratings: Ratings) -> Fit:
@@ -86,17 +90,13 @@ def additive(ratings: Ratings) -> Fit:
     made = design(ratings)
     equations = equations_of(made)
     mixed = equations.fit(made.scores)
-    groups = linked_groups(ratings)
-    told = confounded(equations.free)
-    return Fit(
-        method="additive",
-        estimates=settled(made.in_units(mixed.items)),
-        groups=groups,
-        errors=frozen(made.in_units(equations.errors(mixed)[1])),
+    told, values = confounded(equations.free), made.in_units(mixed.items)
+    fit = fit_of(ratings, "additive", values, *told, converged=mixed.converged)
+    return replace(
+        fit,
+        errors=frozen(made.in_units(equations.errors(mixed.variances)[1])),
         offsets=frozen(made.in_units(mixed.reviewers)),
         variances=made.squared(mixed.variances),
-        converged=mixed.converged,
-        notices=model_notices(ratings, groups, *told, converged=mixed.converged),
     )
 
 
@@ -154,9 +154,16 @@ class Links:
         filled = np.append(once, self.loads)
         self.take(csr_array((filled, places), (above, below + 1)))
 
-    def take(self, matrix: csr_array, times: Table | float = 1.0) -> None:
-        """Take M, each row of which stands for so many levels."""
-        self.matrix, self.back, self.times = matrix, matrix.T.tocsr(), times
+    def take(
+        self, matrix: csr_array, times: Table | float = 1.0, level: Table | float = 1.0
+    ) -> None:
+        """Take M, each row of which stands for so many levels, and its mean's share."""
+        self.matrix, self.back = matrix, matrix.T.tocsr()
+        # Of few, sparse tables take more time to make than to use.
+        if math.prod(matrix.shape) <= DENSE:
+            self.matrix, self.back = matrix.toarray(), matrix.T.toarray()
+        self.times, self._level = times, level
+        self.size = float((times * self.loads).sum())
 
     def add_up(self, scores: Table) -> Sums:
         """Add up scores, or a column for each of many, by level."""
@@ -164,53 +171,60 @@ class Links:
         squares = (self._kept @ scores**2).sum(axis=0)
         return Sums(squares, dropped, np.concatenate([[kept.sum(axis=0)], kept]))
 
-    @property
-    def size(self) -> float:
-        """Number of ratings, or the sum of their weights."""
-        return float((self.times * self.loads).sum())
+    def weights(self, ratio: float) -> Table:
+        """Return W."""
+        return np.asarray(ratio / (1 + ratio * self.loads))
 
     def gram(self, weights: Table) -> Table:
         """Return M' diag(weights) M as a table."""
-        return np.asarray((self.back @ (self.matrix * weights[:, None])).toarray())
+        return dense(self.back @ (self.matrix * weights[:, None]))
 
     def diagonal(self, ratio: float) -> Table:
         """Return that of X'X - M' W M."""
-        spread = 1 + ratio * self.loads
-        found = np.append([0.0], self.counts) - self.back**2 @ (ratio / spread)
-        found[0] = self.loads @ self.shares(ratio)
+        found = np.append([0.0], self.counts) - self.back**2 @ self.weights(ratio)
+        found[0] = self.loads @ (self._level / (1 + ratio * self.loads))
         return np.asarray(found)
 
     def table(self, ratio: float) -> Table:
         """Return X'X - M' W M as a table."""
-        found = -self.gram(ratio / (1 + ratio * self.loads))
-        found[np.diag_indices(len(found))] += np.append([0.0], self.counts)
+        found = np.diag(np.append([0.0], self.counts)) - self.gram(self.weights(ratio))
         # What is left of the counts may be little, so it is not taken as a difference.
-        found[0] = found[:, 0] = self.back @ self.shares(ratio)
+        found[0] = found[:, 0] = self.back @ (self._level / (1 + ratio * self.loads))
         return found
-
-    def shares(self, ratio: float) -> Table:
-        """Return what the mean's row of the equations takes of each row of M."""
-        return np.asarray(1 / (1 + ratio * self.loads))
 
     def pull(self, sums: Sums, ratio: float) -> Table:
         """Return p."""
-        weights = ratio / (1 + ratio * self.loads)
-        return np.asarray(sums.kept - self.back @ (weights * sums.dropped.T).T)
+        return np.asarray(
+            sums.kept - self.back @ (self.weights(ratio) * sums.dropped.T).T
+        )
 
 
-class System:
-    """The equations at two ratios.
+def dense(table: Table | csr_array) -> Table:
+    """Return a table as an array.
+
+    Examples:
+        >>> dense(np.eye(1)).tolist()
+        [[1.0]]
+    """
+    return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
+
+
+class Equations:
+    """Equations of one set of ratings, for any scores on them, at two ratios.
 
     Attributes:
         links: Who rated what.
+        free: Whether the variances of reviewers and of items can be told from the rest.
+        kept_items: Whether items are the kept effect.
         whole: Whether they are inverted as a table.
-        answers: The last answer to each question, from which passes start.
+        ratios: Where they are.
     """
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, free: Flags, *, kept_items: bool = True) -> None:
         """Take the links; beyond a table, draw probes over both effects' levels."""
-        self.links = links
-        self.answers: dict[str, Table] = {}
+        self.links, self.free, self.kept_items = links, free, kept_items
+        # The last answer to each question, from which passes start.
+        self._answers: dict[str, Table] = {}
         self.ratios = np.array(START)
         sizes = len(links.loads), len(links.counts)
         self.whole = sizes[1] <= solver.TABLE
@@ -220,23 +234,34 @@ class System:
             self._kept = np.zeros((sizes[1] + 1, number))
             self._kept[1:] = signs("kept", sizes[1], number)
 
+    def ordered(self, reviewers: T, items: T) -> tuple[T, T]:
+        """Put the dropped effect's first, or the reviewers' first again."""
+        return (reviewers, items) if self.kept_items else (items, reviewers)
+
+    def start(self, ratios: tuple[float, float] = START) -> tuple[Table, Flags]:
+        """Return ratios to start from and which are free, the dropped effect's first.
+
+        What cannot be told from the rest counts as rest for reviewers, and half for
+        items, whose order is what is asked for.
+        """
+        held = np.where(self.free, np.clip(ratios, LEAST, MOST), (LEAST, 1.0))
+        order = slice(None) if self.kept_items else slice(None, None, -1)
+        return held[order], self.free[order]
+
     def at(self, ratios: Table) -> None:
         """Move to new ratios."""
         if ratios is self.ratios:
             return
         self.ratios, (a, b) = ratios, ratios.tolist()
         prior = np.append([0.0], np.full(len(self.links.counts), 1 / b))
-        table = None
-        if self.whole:
-            table = self.links.table(a)
-            table[np.diag_indices(len(table))] += prior
+        table = self.links.table(a) + np.diag(prior) if self.whole else None
         self.inside = Definite(self.product, self.links.diagonal(a) + prior, table)
 
     def product(self, columns: Table) -> Table:
         """Multiply columns by A."""
         links, (a, b) = self.links, self.ratios.tolist()
-        weights = a / (1 + a * links.loads)
-        found = -(links.back @ (weights[:, None] * (links.matrix @ columns)))
+        moved = links.weights(a)[:, None] * (links.matrix @ columns)
+        found = -(links.back @ moved)
         mean, kept = columns[0], columns[1:]
         found[0] += links.counts.sum() * mean + links.counts @ kept
         found[1:] += links.counts[:, None] * (mean + kept) + kept / b
@@ -244,9 +269,9 @@ class System:
 
     def solve(self, right: Table, key: str, tolerance: float = SOLVED) -> Table:
         """Solve; passes start from the last answer to the same question."""
-        found = self.inside.solve(right, self.answers.get(key), tolerance=tolerance)
+        found = self.inside.solve(right, self._answers.get(key), tolerance=tolerance)
         if not self.whole:
-            self.answers[key] = found
+            self._answers[key] = found
         return found
 
     def predict(self, sums: Sums, tolerance: float = SOLVED) -> tuple[Table, float]:
@@ -254,7 +279,7 @@ class System:
         a = float(self.ratios[0])
         pull = self.links.pull(sums, a)
         x = self.solve(pull[:, None], "values", tolerance)[:, 0]
-        spent = a * (sums.dropped**2 / (1 + a * self.links.loads)).sum() + pull @ x
+        spent = self.links.weights(a) @ sums.dropped**2 + pull @ x
         # Rounding leaves about this much of the squares however well the model fits.
         return x, float(np.maximum(sums.squares - spent, 1e-15 * sums.squares))
 
@@ -310,34 +335,69 @@ class System:
         found = np.array(value), slope, curvature, average
         return Likelihood(*(table[..., None] for table in found))
 
-    def maximise(self, sums: Sums, start: Table, free: Flags) -> bool:
-        """Go to the ratios of largest restricted likelihood; say whether it settled."""
-        done = DONE if self.whole else DONE_PROBED
-        found, converged = maximise(
-            lambda ratios: self.likelihood(sums, ratios[:, 0]),
-            start[:, None],
-            free,
-            done=done,
-        )
-        self.at(found[:, 0])
-        return converged
+    def fit(self, scores: Table, start: tuple[float, float] = START) -> Mixed:
+        """Fit random effects to scores with mean 0.
 
-    def errors(self) -> tuple[Table, Table]:
-        """Return both effects' squared errors of prediction, in units of the rest.
-
-        Those of the dropped effect are known from a table only, and NaN without one.
+        Args:
+            scores: One for each rating.
+            start: Variances of reviewers and items over that of the rest.
         """
-        kept = self.inside.inverse_diagonal()[1:]
-        if self.inside.inverse is None:
-            unknown = np.full(len(self.links.loads), np.nan)
-            return unknown, np.minimum(kept, self.ratios[1])
-        weights = self.ratios[0] / (1 + self.ratios[0] * self.links.loads)
-        squares = np.empty_like(weights)
-        for begin in range(0, len(weights), BLOCK):
-            rows = self.links.matrix[begin : begin + BLOCK].toarray()
-            inner = (rows @ self.inside.inverse) * rows
-            squares[begin : begin + BLOCK] = inner.sum(axis=1)
-        return weights + weights**2 * squares, kept
+        return self.fit_sums(self.links.add_up(scores), start)
+
+    def fit_sums(self, sums: Sums, start: tuple[float, float] = START) -> Mixed:
+        """Fit random effects to sums of scores with mean 0."""
+        links, (begin, free) = self.links, self.start(start)
+        if sums.squares == 0.0:
+            zeros = np.zeros(len(links.loads)), np.zeros(len(links.counts))
+            reviewers, items = self.ordered(*zeros)
+            return Mixed(items, reviewers, Variances(0.0, 0.0, 0.0))
+        self._answers.clear()
+        with one_thread(len(links.counts)):
+            found, converged = maximise(
+                lambda ratios: self.likelihood(sums, ratios[:, 0]),
+                begin[:, None],
+                free,
+                done=DONE if self.whole else DONE_PROBED,
+            )
+            self.at(found[:, 0])
+            x, squared = self.predict(sums, FINE)
+        ratios, rest = self.ratios, squared / (links.size - 1)
+        dropped = links.weights(ratios[0]) * (sums.dropped - links.matrix @ x)
+        reviewers, items = self.ordered(dropped, x[1:])
+        parts = np.where(ratios <= LEAST, 0.0, ratios * rest).tolist()
+        variances = Variances(*self.ordered(*parts), rest)
+        return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
+
+    def errors(self, parts: Variances, least: float = LEAST) -> tuple[Table, Table]:
+        """Return the errors of offsets, NaN beyond a table, and of values.
+
+        They are held against the mean of the reviewers, and of the items, at hand.
+
+        Args:
+            parts: Variances of offsets, values and the rest.
+            least: Ratio to the rest's of what does not vary.
+        """
+        links, both = self.links, np.array([parts.reviewer, parts.item])
+        if parts.rest == 0:
+            zeros = np.zeros_like(links.loads), np.zeros_like(links.counts)
+            return self.ordered(*zeros)
+        ratios = np.maximum(both / parts.rest, least)
+        with one_thread(len(links.counts)):
+            self.at(np.array(self.ordered(*ratios)))
+            kept = np.minimum(self.inside.inverse_diagonal()[1:], self.ratios[1])
+            dropped = np.full(len(links.loads), np.nan)
+            if self.inside.inverse is not None:
+                for begin in range(0, len(dropped), BLOCK):
+                    rows = dense(links.matrix[begin : begin + BLOCK])
+                    inner = (rows @ self.inside.inverse) * rows
+                    dropped[begin : begin + BLOCK] = inner.sum(axis=1)
+                weights = links.weights(self.ratios[0])
+                dropped = weights + weights**2 * dropped
+        # Ratings say nothing about the level, which keeps the prior's variance.
+        squares = zip(self.ordered(dropped, kept), both, strict=True)
+        found = (parts.rest * each - of / len(each) for each, of in squares)
+        offsets, values = (np.sqrt(np.maximum(each, 0)) for each in found)
+        return offsets, values
 
 
 class Likelihood(NamedTuple):
@@ -361,8 +421,7 @@ def maximise(
     ratios: Table,
     free: Flags,
     *,
-    low: Table | float = LEAST,
-    high: Table | float = MOST,
+    bounds: Bounds = (LEAST, MOST),
     done: float = DONE,
 ) -> tuple[Table, bool]:
     """Find the ratios of largest likelihood, for each set of scores.
@@ -371,8 +430,7 @@ def maximise(
         at: The likelihood of each set of scores at ratios of its own.
         ratios: Where to start from, a column for each set.
         free: Which of the two ratios to estimate; the other stays.
-        low: Bounds of the ratios.
-        high: Likewise.
+        bounds: The least and the largest ratios.
         done: Squared length of a step that is the last.
 
     Returns:
@@ -382,15 +440,16 @@ def maximise(
     going, before = share > 0, np.full_like(share, np.inf)
     for _ in range(STEPS):
         # A ratio at a bound that the likelihood pushes against stays there.
-        pushed = (ratios <= low) & (here.slope >= 0)
-        pushed |= (ratios >= high) & (here.slope <= 0)
+        pushed = (ratios <= bounds[0]) & (here.slope >= 0)
+        pushed |= (ratios >= bounds[1]) & (here.slope <= 0)
         active = free[:, None] & ~pushed & going
         move, decrement = _newton(ratios, here, active)
         # Where only slopes are known, steps that grow are too long or rounding.
         blind = np.isnan(here.value)
         going &= ~(blind & (before / 2 < decrement) & (decrement < WANDERING))
         share[blind & (decrement > before)] = 0.5
-        after = _moved(ratios, share * move, active & going, (low, high))
+        after = _moved(ratios, share * move, bounds)
+        after = np.where(active & going, after, ratios)
         stuck = (after == ratios).all(axis=0) | (share < SHORTEST)
         last, before = decrement <= done, decrement
         # Newton's last step squares the error. More would follow rounding alone where
@@ -413,7 +472,9 @@ def _newton(ratios: Table, here: Likelihood, active: Flags) -> tuple[Table, Tabl
     slope = np.where(active, here.slope, 0.0)
     held = np.where(active, 0.0, 1.0) * np.eye(2)[:, :, None]
     tables = [held + table * active * active[:, None] for table in here[2:]]
-    (first, cross), (_, second) = np.where(_rises(tables[0]), *tables)
+    (first, cross), (_, second) = tables[0]
+    rises = (first > 0) & (first * second - cross**2 > 1e-9 * first * second)
+    (first, cross), (_, second) = np.where(rises, *tables)
     # Where scores say nothing about a ratio its curvature is 0 but not its slope.
     least = np.abs(slope) / (2 * FARTHEST * ratios) + TINY
     sizes = np.maximum([first, second], least)
@@ -422,17 +483,7 @@ def _newton(ratios: Table, here: Likelihood, active: Flags) -> tuple[Table, Tabl
     return move, -(slope * move).sum(axis=0)
 
 
-def _rises(table: Table) -> Flags:
-    (first, cross), (_, second) = table
-    return np.asarray((first > 0) & (first * second - cross**2 > 1e-9 * first * second))
-
-
-def _moved(
-    ratios: Table,
-    move: Table,
-    active: Flags,
-    bounds: tuple[Table | float, Table | float],
-) -> Table:
+def _moved(ratios: Table, move: Table, bounds: Bounds) -> Table:
     """Take steps downwards as they are, so that 0 is met, and upwards by factors.
 
     A ratio without bound then gets there in few steps.
@@ -441,8 +492,7 @@ def _moved(
     factor = np.where(share < 0, 1 + share, np.exp(np.maximum(share, 0)))
     found = np.clip(ratios * factor, *bounds)
     # So near to nothing it is nothing, whatever rounding says.
-    found = np.where(found < 2 * LEAST, LEAST, found)
-    return np.where(active, found, ratios)
+    return np.where(found < 2 * LEAST, LEAST, found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -486,81 +536,6 @@ def equations_of(made: Design) -> Equations:
     return Equations(links, np.array(free), kept_items=kept_items)
 
 
-class Equations:
-    """Equations of one set of ratings, for any scores on them.
-
-    Attributes:
-        links: Who rated what.
-        free: Whether the variances of reviewers and of items can be told from the rest.
-        kept_items: Whether items are the kept effect.
-        system: The equations.
-    """
-
-    def __init__(self, links: Links, free: Flags, *, kept_items: bool = True) -> None:
-        """Take the links."""
-        self.links, self.free, self.kept_items = links, free, kept_items
-        self.system = System(links)
-
-    def ordered(self, reviewers: T, items: T) -> tuple[T, T]:
-        """Put the dropped effect's first, or the reviewers' first again."""
-        return (reviewers, items) if self.kept_items else (items, reviewers)
-
-    def start(self, ratios: tuple[float, float] = START) -> tuple[Table, Flags]:
-        """Return ratios to start from and which are free, the dropped effect's first.
-
-        What cannot be told from the rest counts as rest for reviewers, and half for
-        items, whose order is what is asked for.
-        """
-        held = np.where(self.free, np.clip(ratios, LEAST, MOST), (LEAST, 1.0))
-        order = slice(None) if self.kept_items else slice(None, None, -1)
-        return held[order], self.free[order]
-
-    def fit(self, scores: Table, start: tuple[float, float] = START) -> Mixed:
-        """Fit random effects to scores with mean 0.
-
-        Args:
-            scores: One for each rating.
-            start: Variances of reviewers and items over that of the rest.
-        """
-        return self.fit_sums(self.links.add_up(scores), start)
-
-    def fit_sums(self, sums: Sums, start: tuple[float, float] = START) -> Mixed:
-        """Fit random effects to sums of scores with mean 0."""
-        links, system = self.links, self.system
-        if sums.squares == 0.0:
-            zeros = np.zeros(len(links.loads)), np.zeros(len(links.counts))
-            reviewers, items = self.ordered(*zeros)
-            return Mixed(items, reviewers, Variances(0.0, 0.0, 0.0))
-        system.answers.clear()
-        with one_thread(len(links.counts)):
-            converged = system.maximise(sums, *self.start(start))
-            x, squared = system.predict(sums, FINE)
-        ratios, rest = system.ratios, squared / (links.size - 1)
-        weights = ratios[0] / (1 + ratios[0] * links.loads)
-        reviewers, items = self.ordered(
-            weights * (sums.dropped - links.matrix @ x), x[1:]
-        )
-        parts = np.where(ratios <= LEAST, 0.0, ratios * rest).tolist()
-        variances = Variances(*self.ordered(*parts), rest)
-        return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
-
-    def errors(self, mixed: Mixed) -> tuple[Table, Table]:
-        """Return the errors of offsets, NaN beyond a table, and of values.
-
-        They are held against the mean of the reviewers, and of the items, at hand.
-        """
-        if mixed.ratios is None:
-            return np.zeros_like(mixed.reviewers), np.zeros_like(mixed.items)
-        with one_thread(len(self.links.counts)):
-            self.system.at(mixed.ratios)
-            reviewers, items = self.ordered(*self.system.errors())
-        parts = mixed.variances
-        # Ratings say nothing about the level, which keeps the prior's variance.
-        reviewers = parts.rest * reviewers - parts.reviewer / len(reviewers)
-        items = parts.rest * items - parts.item / len(items)
-        return np.sqrt(np.maximum(reviewers, 0)), np.sqrt(np.maximum(items, 0))
-
-
 def additive_without_each(ratings: Ratings) -> Table:
     """Return what `additive` makes of the other ratings, a row for each left out.
 
@@ -589,12 +564,12 @@ def without_each(
     if mixed.ratios is None:
         return np.tile(mixed.items, (len(rows), 1))
     dropped, kept = equations.ordered(made.reviewers, made.items)
-    weights = mixed.ratios[0] / (1 + mixed.ratios[0] * links.loads)
-    right = (links.matrix[dropped] * -weights[dropped, None]).toarray()
+    weights = links.weights(mixed.ratios[0])
+    right = dense(links.matrix[dropped] * -weights[dropped, None])
     right[:, 0] += 1
     right[rows, kept + 1] += 1
-    equations.system.at(mixed.ratios)
-    kept_moves = equations.system.solve(right.T, "without").T
+    equations.at(mixed.ratios)
+    kept_moves = equations.solve(right.T, "without").T
     moves = -weights * (links.matrix @ kept_moves.T).T
     moves[rows, dropped] += weights[dropped]
     leverage = kept_moves[:, 0] + kept_moves[rows, kept + 1] + moves[rows, dropped]

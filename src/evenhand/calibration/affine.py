@@ -8,18 +8,19 @@ lower bound of the likelihood, so the fit settles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.calibration.additive import Mixed, equations_of
-from evenhand.calibration.design import Design, design, linked_groups, model_notices
-from evenhand.calibration.results import Fit, Variances, settled
+from evenhand.calibration.design import Design, design, fit_of
+from evenhand.calibration.results import Variances
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
+    from evenhand.calibration.results import Fit
     from evenhand.ratings import Ratings
 
 
@@ -62,18 +63,14 @@ def affine(ratings: Ratings) -> Fit:
     """
     made = design(ratings)
     state = fit_affine(made)
-    groups = linked_groups(ratings)
     parts = Variances(state.offset_variance, state.value_variance, state.rest)
-    return Fit(
-        method="affine",
-        estimates=settled(made.in_units(state.values)),
-        groups=groups,
+    values = made.in_units(state.values)
+    return replace(
+        fit_of(ratings, "affine", values, converged=state.converged),
         errors=frozen(made.in_units(np.sqrt(state.value_variances))),
         offsets=frozen(made.in_units(state.offsets)),
         slopes=frozen(state.slopes),
         variances=made.squared(parts),
-        converged=state.converged,
-        notices=model_notices(ratings, groups, converged=state.converged),
     )
 
 

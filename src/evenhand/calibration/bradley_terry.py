@@ -11,7 +11,7 @@ from evenhand.calibration import solver
 from evenhand.calibration.design import (
     data_notices,
     fit_notices,
-    model_notices,
+    fit_of,
     steps,
     totals,
 )
@@ -73,7 +73,7 @@ def bradley_terry(ratings: Ratings) -> Fit:
     weights = 2 / np.bincount(ratings.reviewer_codes)
     pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
     groups = components(comparisons(ratings))
-    return fit_orders(pairs, won, groups, data_notices(ratings, prior=True))
+    return fit_orders(pairs, won, groups, data_notices(ratings))
 
 
 def fit_orders(
@@ -342,36 +342,37 @@ def orders_without_each(ratings: Ratings) -> Table:
     pairs = pairs_of(ratings, 2 / np.bincount(ratings.reviewer_codes))
     inverse = np.linalg.inv(information_table(pairs.at(values), PRIOR_PRECISION))
     found = np.tile(values, (ratings.n_ratings, 1))
-    firsts = np.flatnonzero(np.diff(ratings.reviewer_codes)) + 1
-    for rows in np.split(np.arange(ratings.n_ratings), firsts):
-        items = ratings.item_codes[rows]
-        slopes, curves = _changes(values[items], ratings.preference[rows])
-        if len(rows) <= CURVED:
-            inner = np.eye(len(rows)) + curves @ inverse[np.ix_(items, items)]
-            slopes = np.asarray(
-                np.linalg.solve(inner, slopes[..., None])[..., 0], float
-            )
+    for rows in rows_by_reviewer(ratings):
+        items, preference = ratings.item_codes[rows], ratings.preference[rows]
+        number, others = len(rows), 1 - np.eye(len(rows))
+        before, after = 2 / number, 2 / max(number - 1, 1)
+        shares = win_shares(values[items])
+        more = (np.sign(preference[:, None] - preference) + 1) / 2 - shares
+        own = more.sum(axis=1)
+        slopes = after * others * (own - more.T) - before * own
+        if number <= CURVED:
+            even = shares * (1 - shares) * others
+            rest = even * others[:, :, None] * others[:, None, :]
+            curves = after * _laplacians(rest) - before * _laplacians(even)
+            inner = np.eye(number) + curves @ inverse[np.ix_(items, items)]
+            slopes = np.linalg.solve(inner, slopes[..., None])[..., 0]
         found[rows] += slopes @ inverse[items]
     return found
 
 
-def _changes(values: Scores, preference: Scores) -> tuple[Table, Table]:
-    """Return how slope and curvature change, a row for each of a reviewer's ratings."""
-    number = len(values)
-    expected = (1 + np.tanh((values[:, None] - values) / 2)) / 2
-    won = (np.sign(preference[:, None] - preference) + 1) / 2
-    more = won - expected
-    even = expected * (1 - expected)
-    np.fill_diagonal(even, 0.0)
-    before, after = 2 / number, 2 / max(number - 1, 1)
-    others = 1 - np.eye(number)
-    slopes = after * others * (more.sum(axis=1) - more.T) - before * more.sum(axis=1)
-    if number > CURVED:
-        return slopes, even[None]
-    rest = even * others[:, :, None] * others[:, None, :]
-    laplacian = np.eye(number) * rest.sum(axis=2)[:, :, None] - rest
-    whole = np.diag(even.sum(axis=1)) - even
-    return slopes, after * laplacian - before * whole
+def _laplacians(links: Table) -> Table:
+    return np.asarray(np.eye(links.shape[-1]) * links.sum(axis=-1)[..., None] - links)
+
+
+def rows_by_reviewer(ratings: Ratings) -> list[Codes]:
+    """Return the rows of each reviewer's ratings."""
+    firsts = np.flatnonzero(np.diff(ratings.reviewer_codes)) + 1
+    return np.split(np.arange(ratings.n_ratings), firsts)
+
+
+def win_shares(values: Scores) -> Table:
+    """Return the probability that the item of a row is put above that of a column."""
+    return np.asarray((1 + np.tanh((values[:, None] - values) / 2)) / 2)
 
 
 def borda(ratings: Ratings) -> Fit:
@@ -397,8 +398,7 @@ def borda(ratings: Ratings) -> Fit:
     others = loads[ratings.reviewer_codes] - 1
     met = totals(ratings.item_codes, others, ratings.n_items)
     half = np.full(ratings.n_items, 0.5)
-    estimates = settled(np.divide(wins(ratings), met, out=half, where=met > 0))
+    shares = np.divide(wins(ratings), met, out=half, where=met > 0)
     groups = components(comparisons(ratings))
     what = "shares won in different groups say nothing about each other"
-    notices = model_notices(ratings, groups, what=what)
-    return Fit("borda", estimates, groups, notices=notices)
+    return fit_of(ratings, "borda", shares, groups=groups, what=what)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.results import LARGEST, Variances
+from evenhand.calibration.results import LARGEST, Fit, Variances, settled
 from evenhand.claims import Notice
 from evenhand.errors import RatingsError, counted, listing
 from evenhand.posets.graph import connected
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 # A score so many times as far out as the middle half is wide outweighs all others.
 FAR = 1e6
-FEW_LINKS = 3
 PRIOR_COMPARES = "across groups only the prior compares their values"
 EQUAL_SCORES = Notice(
     "equal_scores",
@@ -117,15 +116,12 @@ def design(ratings: Ratings, scores: Scores | None = None) -> Design:
     unit = float(np.ldexp(1.0, min(max(int(exponent), -1000), 1023)))
     scaled = given / unit
     centre = float(scaled.mean())
-    people, items = ratings.reviewer_codes, ratings.item_codes
-    sizes, weights = (ratings.n_reviewers, ratings.n_items), precisions(ratings)
-    counts = np.bincount(people, None, sizes[0]), np.bincount(items, None, sizes[1])
-    heavy = (
-        np.bincount(people, weights, sizes[0]),
-        np.bincount(items, weights, sizes[1]),
-    )
-    scores = scaled - centre
-    return Design(people, items, scores, unit, centre, *sizes, *counts, weights, *heavy)
+    ends, weights = (ratings.reviewer_codes, ratings.item_codes), precisions(ratings)
+    sizes, scores = (ratings.n_reviewers, ratings.n_items), scaled - centre
+    loads, counts = map(np.bincount, ends, (None, None), sizes)
+    heavy = map(np.bincount, ends, (weights, weights), sizes)
+    rows = *ends, scores, unit, centre, *sizes, loads, counts
+    return Design(*rows, weights, *heavy)
 
 
 def precisions(ratings: Ratings) -> Scores | None:
@@ -210,12 +206,6 @@ def linked_groups(ratings: Ratings) -> Codes:
         [0, 1, 0]
     """
     n_items, people, items = ratings.n_items, ratings.reviewer_codes, ratings.item_codes
-    # Mostly all are a few links away from the first; only others need the library.
-    near = np.arange(n_items) == items[0]
-    for _ in range(FEW_LINKS):
-        near[items[np.isin(people, people[near[items]])]] = True
-    if near.all():
-        return np.zeros(n_items, dtype=np.int64)
     return connected(n_items + ratings.n_reviewers, items, n_items + people)[:n_items]
 
 
@@ -254,7 +244,7 @@ def one_rating_notices(single: int) -> list[Notice]:
     return [Notice("one_rating_reviewers", text)] if single else []
 
 
-def data_notices(ratings: Ratings, *, prior: bool) -> list[Notice]:
+def data_notices(ratings: Ratings, *, prior: bool = True) -> list[Notice]:
     """Say what in the data a model cannot make up for.
 
     Args:
@@ -263,7 +253,7 @@ def data_notices(ratings: Ratings, *, prior: bool) -> list[Notice]:
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> found = data_notices(Ratings(["a", "b"], ["x", "x"], [1, 1]), prior=True)
+        >>> found = data_notices(Ratings(["a", "b"], ["x", "x"], [1, 1]))
         >>> [notice.code for notice in found]
         ['one_rating_reviewers', 'equal_scores']
     """
@@ -293,34 +283,6 @@ def _score_notices(scores: Scores) -> list[Notice]:
     return [Notice("extreme_score", text)]
 
 
-def model_notices(
-    ratings: Ratings,
-    groups: Codes,
-    *others: Notice,
-    what: str = PRIOR_COMPARES,
-    prior: bool = True,
-    converged: bool = True,
-) -> tuple[Notice, ...]:
-    """Say what the reader of a fit must know; see `fit_notices`.
-
-    Args:
-        ratings: The ratings.
-        groups: Group of each item.
-        others: What else there is to say.
-        what: How items of different groups compare under the model.
-        prior: Whether the model has a value for items without a rating.
-        converged: Whether the fit settled.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 2, 3])
-        >>> model_notices(ratings, np.array([0, 0, 0]))
-        ()
-    """
-    told = data_notices(ratings, prior=prior)
-    return fit_notices(told, groups, *others, what=what, converged=converged)
-
-
 def fit_notices(
     told: Iterable[Notice],
     groups: Codes,
@@ -328,7 +290,14 @@ def fit_notices(
     what: str = PRIOR_COMPARES,
     converged: bool = True,
 ) -> tuple[Notice, ...]:
-    """Add to what is told of the data how groups compare and whether a fit settled.
+    """Say what the reader of a fit must know.
+
+    Args:
+        told: What there is to say of the data, as by `data_notices`.
+        groups: Group of each item.
+        others: What else there is to say.
+        what: How items of different groups compare under the model.
+        converged: Whether the fit settled.
 
     Examples:
         >>> [notice.code for notice in fit_notices([], np.array([0, 1]))]
@@ -338,3 +307,37 @@ def fit_notices(
     text = f"The items fall into {number} groups that no reviewer links; {what}."
     apart = [Notice("unlinked_groups", text)] if number > 1 else []
     return *told, *apart, *others, *([] if converged else [NOT_CONVERGED])
+
+
+def fit_of(
+    ratings: Ratings,
+    method: str,
+    values: Scores,
+    *others: Notice,
+    groups: Codes | None = None,
+    what: str = PRIOR_COMPARES,
+    prior: bool = True,
+    converged: bool = True,
+) -> Fit:
+    """Return a model's fit of values, with what its reader must know.
+
+    Args:
+        ratings: The ratings.
+        method: The model.
+        values: Its values of the items.
+        others: What else there is to say.
+        groups: Group of each item; those that common reviewers connect if None.
+        what: How items of different groups compare under the model.
+        prior: Whether the model has a value for items without a rating.
+        converged: Whether the fit settled.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 2, 3])
+        >>> fit_of(ratings, "mine", ratings.scores).notices
+        ()
+    """
+    groups = linked_groups(ratings) if groups is None else groups
+    told = data_notices(ratings, prior=prior)
+    notices = fit_notices(told, groups, *others, what=what, converged=converged)
+    return Fit(method, settled(values), groups, converged=converged, notices=notices)

@@ -18,18 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.calibration.affine import State, fit_affine
-from evenhand.calibration.design import (
-    Design,
-    design,
-    linked_groups,
-    model_notices,
-    normal_scores,
-    steps,
-)
-from evenhand.calibration.results import Fit, settled
+from evenhand.calibration.design import Design, design, fit_of, normal_scores, steps
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
+    from evenhand.calibration.design import Steps
+    from evenhand.calibration.results import Fit
     from evenhand.ratings import Ratings
 
 
@@ -67,14 +61,7 @@ def isotonic(ratings: Ratings, *, stiffness: float = STIFFNESS) -> Fit:
     made = design(ratings, normal_scores(ratings.scores))
     state = fit_affine(made)
     values, converged = _alternate(made, state, stiffness)
-    groups = linked_groups(ratings)
-    return Fit(
-        method="isotonic",
-        estimates=settled(made.in_units(values)),
-        groups=groups,
-        converged=converged,
-        notices=model_notices(ratings, groups, converged=converged),
-    )
+    return fit_of(ratings, "isotonic", made.in_units(values), converged=converged)
 
 
 def _alternate(made: Design, state: State, stiffness: float) -> tuple[Scores, bool]:
@@ -83,11 +70,11 @@ def _alternate(made: Design, state: State, stiffness: float) -> tuple[Scores, bo
     if scale == 0 or state.value_variance == 0:
         return np.zeros(made.n_items), True
     ridge = state.rest / state.value_variance
-    scales = Scales(made)
-    values = state.values
+    found, values = steps(made.reviewers, made.scores), state.values
     for _ in range(STEPS):
         before = values
-        levels = scales.pooled(values[made.items], lines, stiffness)
+        wanted = (values[made.items] + stiffness * lines) / (1 + stiffness)
+        levels = pooled(made, found, wanted)
         values = made.by_item(levels) / (made.count_weights + ridge)
         if float(np.abs(values - before).max()) <= TOLERANCE * scale:
             return values, True
@@ -102,32 +89,16 @@ def line_levels(made: Design, state: State) -> Scores:
     return np.asarray(left * (state.slopes / squared)[who])
 
 
-class Scales:
-    """Each reviewer's distinct scores in order, on which levels must increase."""
+def pooled(made: Design, found: Steps, wanted: Scores) -> Scores:
+    """Return the best level of each rating that increases with a reviewer's scores."""
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
 
-    def __init__(self, made: Design) -> None:
-        """Sort each reviewer's scores."""
-        self._made, self._steps = made, steps(made.reviewers, made.scores)
-        self._sizes = np.bincount(self._steps.rows, made.weights)
-
-    def pooled(self, values: Scores, lines: Scores, stiffness: float) -> Scores:
-        """Return the best increasing level of each rating.
-
-        Args:
-            values: The rated item's value, for each rating.
-            lines: What the score stands for on a straight scale.
-            stiffness: Weight of the latter.
-        """
-        from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
-
-        rows, sizes = self._steps.rows, self._sizes
-        wanted = (values + stiffness * lines) / (1 + stiffness)
-        sums = np.bincount(rows, self._made.weighted(wanted))
-        means = sums / sizes
-        # All reviewers at once: each so far above the last that none are pooled. The
-        # levels themselves are taken of the numbers as they are.
-        apart = self._steps.reviewers * (2 * float(np.ptp(means)) + 1.0)
-        found = isotonic_regression(means + apart, weights=sizes)
-        begins = found.blocks[:-1]
-        levels = np.add.reduceat(sums, begins) / np.add.reduceat(sizes, begins)
-        return np.asarray(np.repeat(levels, np.diff(found.blocks))[rows])
+    weights = made.weighted(np.ones(len(wanted)))
+    sums, sizes = (np.bincount(found.rows, it) for it in (weights * wanted, weights))
+    means = sums / sizes
+    # All reviewers at once: each so far above the last that none are pooled. The levels
+    # themselves are taken of the numbers as they are.
+    apart = found.reviewers * (2 * float(np.ptp(means)) + 1.0)
+    blocks = isotonic_regression(means + apart, weights=sizes).blocks
+    levels = np.add.reduceat(sums, blocks[:-1]) / np.add.reduceat(sizes, blocks[:-1])
+    return np.asarray(np.repeat(levels, np.diff(blocks))[found.rows])

@@ -18,13 +18,12 @@ from evenhand.arrays import frozen
 from evenhand.calibration.design import (
     Design,
     design,
-    linked_groups,
-    model_notices,
+    fit_of,
     precisions,
     require_rated,
     totals,
 )
-from evenhand.calibration.results import ROUNDING, Fit, settled
+from evenhand.calibration.results import ROUNDING
 from evenhand.claims import Notice
 from evenhand.errors import counted
 from evenhand.randomness import Stream, permutation
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.arrays import Scores
+    from evenhand.calibration.results import Fit
     from evenhand.ratings import Ratings
 
 
@@ -245,12 +245,6 @@ def _averages(made: Design, said: Scores) -> Scores:
 def _fit(
     ratings: Ratings, method: str, values: Scores, offsets: Scores, *told: Notice
 ) -> Fit:
-    groups = linked_groups(ratings)
     what = "they are compared as if all groups were equally good"
-    return Fit(
-        method=method,
-        estimates=settled(values),
-        groups=groups,
-        offsets=frozen(offsets),
-        notices=model_notices(ratings, groups, *told, what=what, prior=False),
-    )
+    fit = fit_of(ratings, method, values, *told, what=what, prior=False)
+    return replace(fit, offsets=frozen(offsets))

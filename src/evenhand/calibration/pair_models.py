@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from evenhand.calibration.design import (
     one_rating_notices,
     totals,
 )
-from evenhand.calibration.posterior import drawn_from_sums
+from evenhand.calibration.posterior import draw, values_of_sums
 from evenhand.calibration.results import Fit, settled
 from evenhand.calibration.solver import TABLE
 from evenhand.errors import RatingsError
@@ -87,29 +88,24 @@ class PairLinks(Links):
         """Find rows with the same sums of products, load by load."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
 
-        parts = [_rows(pairs, place) for place in range(len(pairs.loads))]
+        known = zip(*_by_load(pairs), strict=True)
+        parts = [_rows(pairs, place, *one) for place, one in enumerate(known)]
         sizes, rows = [len(part) for part in parts], np.concatenate(parts)
         self.loads = np.repeat(pairs.loads.astype(np.float64), sizes)
         self.counts = pairs.reviews.astype(np.float64)
         times = np.repeat(pairs.reviewers / np.maximum(sizes, 1), sizes)
-        self.take(csr_array(rows[:, :-1]), times)
-        self._level = rows[:, 0] / self.loads
+        self.take(csr_array(rows[:, :-1]), times, rows[:, 0] / self.loads)
         kept = np.append([pairs.totals.sum()], pairs.totals)
         self.sums = Sums(pairs.squares.sum(), rows[:, -1], kept)
 
-    def shares(self, ratio: float) -> Table:
-        """Return what the mean's row of the equations takes of each row of M."""
-        return np.asarray(self._level / (1 + ratio * self.loads))
 
-
-def _rows(pairs: PairCounts, place: int) -> Table:
+def _rows(pairs: PairCounts, place: int, own: Scores, sums: Scores) -> Table:
     """Return rows (load, who scored what, total) of the reviewers of one load."""
     size, load = pairs.n_items, int(pairs.loads[place])
     here = np.flatnonzero(pairs.load == place)
     first, second, count = pairs.first[here], pairs.second[here], pairs.count[here]
     products = np.zeros((size + 2, size + 2))
     inner = products[1:-1, 1:-1]
-    own, sums = _by_load(pairs, place)
     inner[first, second] = inner[second, first] = count
     inner[np.diag_indices(size)] = own
     # A reviewer's total is that of the item's scores, and of all others'.
@@ -126,23 +122,18 @@ def _rows(pairs: PairCounts, place: int) -> Table:
     return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T)
 
 
-def _by_load(pairs: PairCounts, place: int) -> tuple[Scores, Scores]:
-    """Return how many scores items have from reviewers of one load, and their sums."""
-    size, others = pairs.n_items, int(pairs.loads[place]) - 1
-    if others == 0:
+def _by_load(pairs: PairCounts) -> tuple[Table, Table]:
+    """Return how many scores items have from reviewers of each load, and their sums."""
+    found = np.zeros((2, len(pairs.loads), pairs.n_items))
+    ends = (pairs.first, pairs.first_total), (pairs.second, pairs.second_total)
+    for item, total in ends:
+        np.add.at(found[0], (pairs.load, item), pairs.count)
+        np.add.at(found[1], (pairs.load, item), total)
+    found /= np.maximum(pairs.loads - 1, 1)[:, None]
+    if pairs.loads[0] == 1:
         # What is left of all scores comes from reviewers of one item.
-        parts = [_by_load(pairs, at) for at in range(1, len(pairs.loads))]
-        counts, sums = pairs.reviews.astype(np.float64), pairs.totals.copy()
-        for count, total in parts:
-            counts, sums = counts - count, sums - total
-        return np.round(counts), sums
-    here = np.flatnonzero(pairs.load == place)
-    ends = pairs.first[here], pairs.second[here]
-    number = pairs.count[here].astype(np.float64)
-    counts = totals(ends[0], number, size) + totals(ends[1], number, size)
-    sums = totals(ends[0], pairs.first_total[here], size)
-    sums += totals(ends[1], pairs.second_total[here], size)
-    return counts / others, sums / others
+        found[:, 0] = np.stack([pairs.reviews, pairs.totals]) - found.sum(axis=1)
+    return np.round(found[0]), found[1]
 
 
 def drawn_of_pairs(pairs: PairCounts, fit: Fit, number: int, seed: int) -> Table:
@@ -156,8 +147,9 @@ def drawn_of_pairs(pairs: PairCounts, fit: Fit, number: int, seed: int) -> Table
     """
     links = PairLinks(pairs)
     sums = Sums(*(part[..., None] for part in links.sums))
-    means = fit.method == "mean"
-    return drawn_from_sums(links, sums, fit.variances, number, seed, means=means)
+    means, parts = fit.method == "mean", fit.variances
+    how = functools.partial(values_of_sums, links, sums, parts, means=means)
+    return draw(how, pairs.n_items, number, seed)
 
 
 def additive_of_pairs(pairs: PairCounts) -> Fit:
@@ -197,7 +189,7 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
         method="additive",
         estimates=settled(mixed.items),
         groups=groups,
-        errors=frozen(equations.errors(mixed)[1]),
+        errors=frozen(equations.errors(mixed.variances)[1]),
         variances=mixed.variances,
         converged=mixed.converged,
         notices=told,

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.additive import Links, additive
-from evenhand.calibration.design import design, normal_scores, precisions
+from evenhand.calibration.additive import Links, additive, equations_of
+from evenhand.calibration.design import design, normal_scores
 from evenhand.calibration.redraws import Node, node_at
 from evenhand.calibration.results import standardised
 from evenhand.calibration.solver import inverse_root, one_thread
@@ -32,10 +32,9 @@ from evenhand.randomness import standard_normal, stream, uniforms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scipy.sparse import csr_array
-
     from evenhand.arrays import Codes, Table
     from evenhand.calibration.additive import Sums
+    from evenhand.calibration.bradley_terry import Pairs
     from evenhand.calibration.results import Fit, Variances
     from evenhand.ratings import Ratings
 
@@ -54,12 +53,12 @@ NEGLIGIBLE = 8.0
 LOGISTIC = math.pi**2 / 6
 # Variance of values before it is fitted, and fits.
 PRIOR, FITS = 2.5, 2
-# Comparisons that a priori say that wins vary as expected, and pairs looked at at once.
-FEW, AT_ONCE = 5.0, 2_000_000
+# Comparisons that a priori say that wins vary as expected.
+FEW = 5.0
 # A part of `adaptive` with less weight than this does not show.
 SLIGHT = 0.02
-# Rounds in which errors are passed on, and an error beside which no difference counts.
-ROUNDS, UNKNOWN = 20, 1e6
+# An error beside which no difference counts.
+UNKNOWN = 1e6
 # Middles of the steps of the grid of uniforms: 0 itself has no quantile.
 HALF_STEP = 2.0**-54
 
@@ -93,40 +92,23 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         means, parts = fit.method == "mean", fit.variances
         if means and ratings.n_items > INTEGRATED:
             parts = additive(ratings).variances
-        links, sums = _sums(ratings, ratings.scores)
-        return drawn_from_sums(links, sums, parts, number, seed, means=means)
-    return _draw(how, ratings.n_items, number, seed)
+        known = _sums(ratings, ratings.scores)
+        how = functools.partial(values_of_sums, *known, parts, means=means)
+    return draw(how, ratings.n_items, number, seed)
 
 
-def drawn_from_sums(
-    links: Links,
-    sums: Sums,
-    parts: Variances | None,
-    number: int,
-    seed: int,
-    *,
-    means: bool,
-) -> Table:
-    """Draw the values of all items together from sums, as `drawn_values` does.
+def draw(how: Draw, n_items: int, number: int, seed: int) -> Table:
+    """Draw the values of all items together, as `drawn_values` does.
 
     Args:
-        links: Who rated what; items are kept.
-        sums: Sums of the scores, as one column.
-        parts: Fitted variances, for many items.
+        how: Returns means and deviations, from two lots and normal units for each draw.
+        n_items: How many items.
         number: How many draws.
         seed: Where they come from.
-        means: Whether plain means are what is known.
     """
-    how = functools.partial(_of_scores, links, sums, parts, means=means)
-    return _draw(how, len(links.counts), number, seed)
-
-
-def _draw(how: Draw, n_items: int, number: int, seed: int) -> Table:
-    """Add up means and deviations, less the level, from lots and normal units."""
     chance = uniforms(stream(seed, "model draws"), (number, n_items + 2)) + HALF_STEP
     with one_thread(n_items):
-        middle, away = how(chance[:, :2], standard_normal(chance[:, 2:]))
-    values = middle + away
+        values = np.add(*how(chance[:, :2], standard_normal(chance[:, 2:])))
     return np.asarray(values - values.mean(axis=1, keepdims=True))
 
 
@@ -136,7 +118,7 @@ def _sums(ratings: Ratings, scores: Table) -> tuple[Links, Sums]:
     return links, links.add_up(made.scores[:, None])
 
 
-def _of_scores(
+def values_of_sums(
     links: Links,
     sums: Sums,
     parts: Variances | None,
@@ -145,7 +127,16 @@ def _of_scores(
     *,
     means: bool = False,
 ) -> tuple[Table, Table]:
-    """Return means and deviations at ratios drawn from their posterior, or fitted."""
+    """Return means and deviations at ratios drawn from their posterior, or fitted.
+
+    Args:
+        links: Who rated what; items are kept.
+        sums: Sums of the scores, as one column.
+        parts: Fitted variances, for many items.
+        lots: Two uniforms for each draw.
+        units: Normal units for each draw and item.
+        means: Whether plain means are what is known.
+    """
     from scipy.special import gammaincinv
 
     freedom, many = max(round(links.size) - 1, 1), len(links.counts) > INTEGRATED
@@ -182,13 +173,12 @@ def _of_scores(
     return middle, away
 
 
-def _fitted_logs(parts: Variances | None) -> tuple[Table, Table]:
-    """Return the logarithms of both fitted ratios."""
+def _fitted_logs(parts: Variances | None) -> Table:
+    """Return the logarithms of both fitted ratios, a row for each."""
     if parts is None:
-        return np.log([1e6]), np.zeros(1)
-    rest = max(parts.rest, 1e-300)
-    offset, value = np.clip([parts.reviewer / rest, parts.item / rest], 1e-6, 1e6)
-    return np.log([offset]), np.log([value])
+        return np.log([[1e6], [1.0]])
+    ratios = np.array([[parts.reviewer], [parts.item]]) / max(parts.rest, 1e-300)
+    return np.log(np.clip(ratios, 1e-6, 1e6))
 
 
 def node_of_means(links: Links, sums: Sums, node: Node, ratio: float) -> Node:
@@ -211,9 +201,9 @@ def _of_adaptive(
     ratings: Ratings, fit: Fit, lots: Table, units: Table
 ) -> tuple[Table, Table]:
     """Spread draws about the estimates as those of the two parts are."""
-    weight = 1.0 if fit.rho is None else fit.rho**2
+    weight = (fit.rho or 0.0) ** 2
     links, sums = _sums(ratings, normal_scores(ratings.scores))
-    middle, away = _of_scores(links, sums, fit.variances, lots, units)
+    middle, away = values_of_sums(links, sums, fit.variances, lots, units)
     spread = middle.std(axis=1, keepdims=True)
     estimates = standardised(fit.estimates)
     if weight < SLIGHT:
@@ -235,13 +225,12 @@ def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Tabl
     """
     from evenhand.calibration import bradley_terry as orders
 
-    loads = np.bincount(ratings.reviewer_codes)
-    weights = 3 / (loads + 1.0)
-    pairs = orders.listed_pairs(ratings, weights).matrix
-    won = orders.wins(ratings, weights)
+    weights = 3 / (np.bincount(ratings.reviewer_codes) + 1.0)
+    pairs, won = orders.listed_pairs(ratings, weights), orders.wins(ratings, weights)
     law = _law(pairs, won, PRIOR, np.zeros(len(won)))
-    excess = _excess(ratings, weights, law)
-    pairs, won = pairs / excess, won / excess
+    due = float(pairs.at(law.values).diagonal.sum())
+    excess = _excess(ratings, weights, law, due)
+    pairs, won = orders.Pairs(pairs.matrix / excess), won / excess
     if len(won) > INTEGRATED:
         for _ in range(FITS):
             # MacKay's: squares over the number of values that the orders determine.
@@ -274,40 +263,28 @@ class _Law(NamedTuple):
     kept: float
 
 
-def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
+def _law(pairs: Pairs, won: Table, variance: float, start: Table) -> _Law:
     from evenhand.calibration import bradley_terry as orders
 
-    listed = orders.Pairs(pairs)
-    values, _ = orders.maximise(listed, won, 1 / variance, start)
-    lower = inverse_root(orders.information_table(listed.at(values), 1 / variance))
-    likely = float(won @ values) - listed.log_sum(values)
-    likely -= float(values @ values) / variance / 2 - float(
-        np.log(np.diag(lower)).sum()
-    )
-    kept = len(won) - float((lower**2).sum()) / variance
-    return _Law(values, lower.T, likely - len(won) * math.log(variance) / 2, kept)
+    values, _ = orders.maximise(pairs, won, 1 / variance, start)
+    root = inverse_root(orders.information_table(pairs.at(values), 1 / variance))
+    likely = float(won @ values) - pairs.log_sum(values)
+    likely -= (float(values @ values) / variance + len(won) * math.log(variance)) / 2
+    likely += float(np.log(np.diag(root)).sum())
+    kept = len(won) - float((root**2).sum()) / variance
+    return _Law(values, root.T, likely, kept)
 
 
-def _excess(ratings: Ratings, weights: Table, law: _Law) -> float:
+def _excess(ratings: Ratings, weights: Table, law: _Law, due: float) -> float:
     """Return how much wins vary, where 1 is what the weights are made for."""
     from evenhand.calibration import bradley_terry as orders
 
-    loads, won = np.bincount(ratings.reviewer_codes), orders.rating_wins(ratings)
-    start = np.cumsum(loads) - loads
-    seen, due = 0.0, 0.0
-    for load in np.unique(loads[loads > 1]).tolist():
-        who = np.flatnonzero(loads == load)
-        step = max(AT_ONCE // load**2, 1)
-        for part in np.split(who, range(step, len(who), step)):
-            rows = start[part][:, None] + np.arange(load)
-            level = law.values[ratings.item_codes[rows]]
-            share = 1 / (1 + np.exp(level[:, None, :] - level[:, :, None]))
-            # An item meets itself with share 1/2, which is no win.
-            away = won[rows] - share.sum(axis=2) + 0.5
-            seen += weights[part[0]] ** 2 * float((away**2).sum())
-            even = float((share * (1 - share)).sum()) - rows.size / 4
-            due += weights[part[0]] * even
-    total = max(float((loads - 1).sum()), 1.0 + law.kept)
+    seen, won = 0.0, orders.rating_wins(ratings)
+    for rows, weight in zip(orders.rows_by_reviewer(ratings), weights, strict=True):
+        # An item meets itself with share 1/2, which is no win.
+        met = orders.win_shares(law.values[ratings.item_codes[rows]]).sum(axis=1) - 0.5
+        seen += weight**2 * float(((won[rows] - met) ** 2).sum())
+    total = max(float(ratings.n_ratings - len(weights)), 1.0 + law.kept)
     if due == 0:
         return 1.0
     return (seen / due * total + FEW) / (total - law.kept + FEW)
@@ -340,9 +317,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
         >>> bool((errors > 0).all())
         True
     """
-    rho = 1.0 if fit.rho is None else fit.rho
-    weight = rho**2 if fit.variances is not None else 1.0
-    errors = np.zeros(ratings.n_items)
+    weight, errors = (fit.rho or 0.0) ** 2, np.zeros(ratings.n_items)
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
@@ -356,50 +331,9 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
 
 def _additive_errors(ratings: Ratings, parts: Variances) -> Table:
     """Return errors of predicted values in units of the spread of the predictions."""
-    squared = value_variances(ratings, parts)
-    explained = float(np.mean(parts.item - squared))
+    errors = equations_of(design(ratings)).errors(parts)[1]
+    explained = float(np.mean(parts.item - errors**2))
     if not explained > 0:
         # The model tells no two items apart: every order is as good as another.
         return np.full(ratings.n_items, UNKNOWN)
-    return np.asarray(np.sqrt(squared / explained))
-
-
-def value_variances(ratings: Ratings, parts: Variances) -> Table:
-    """Return how uncertain the additive model leaves each item's value.
-
-    What is known of a value is the prior and its ratings, each as uncertain as the rest
-    and the reviewer's offset together; what is known of an offset is the prior and the
-    reviewer's other ratings, each as uncertain as the rest and the item's value
-    together. Passing these back and forth is exact where reviewers and items form no
-    cycle, and close elsewhere.
-
-    Args:
-        ratings: Who rated what.
-        parts: Variances of reviewers' offsets, items' values and the rest.
-
-    Examples:
-        >>> from evenhand.calibration.results import Variances
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 2, 3])
-        >>> value_variances(ratings, Variances(0.0, 1.0, 1.0)).round(3).tolist()
-        [0.333, 0.5]
-    """
-    reviewers, items = ratings.reviewer_codes, ratings.item_codes
-    if parts.item <= 0 or parts.rest <= 0:
-        return np.zeros(ratings.n_items)
-    # Numbers relative to the rest, which may be large or small.
-    offset, value = parts.reviewer / parts.rest, parts.item / parts.rest
-    weights = precisions(ratings)
-    own = np.ones(len(items)) if weights is None else 1 / weights
-    # What one rating says about its item, and about its reviewer.
-    to_item = 1 / (own + offset)
-    to_reviewer = 1 / (own + value)
-    for _ in range(ROUNDS):
-        known = np.bincount(reviewers, to_reviewer, minlength=ratings.n_reviewers)
-        others = np.maximum(known[reviewers] - to_reviewer, 0)
-        to_item = 1 / (own + offset / (1 + offset * others))
-        known = np.bincount(items, to_item, minlength=ratings.n_items)
-        others = np.maximum(known[items] - to_item, 0)
-        to_reviewer = 1 / (own + value / (1 + value * others))
-    known = np.bincount(items, to_item, minlength=ratings.n_items)
-    return np.asarray(parts.item / (1 + value * known))
+    return errors / math.sqrt(explained)

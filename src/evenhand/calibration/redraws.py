@@ -13,19 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.additive import (
-    LEAST,
-    MOST,
-    Equations,
-    Likelihood,
-    Sums,
-    maximise,
-)
+from evenhand.calibration.additive import LEAST, MOST, Likelihood, Sums, maximise
 from evenhand.calibration.solver import Chebyshev, one_thread
 
 if TYPE_CHECKING:
     from evenhand.arrays import Flags, Table
-    from evenhand.calibration.additive import Links
+    from evenhand.calibration.additive import Equations, Links
 
 
 # Half the width of a window of log a, the precision of its nodes, and most windows.
@@ -70,18 +63,17 @@ class Node(NamedTuple):
 
 def node_at(links: Links, sums: Sums, ratio: float) -> Node:
     """Eliminate offsets and level, and turn what is left to its axes."""
-    spread = 1 + ratio * links.loads
     whole, pull = links.table(ratio), links.pull(sums, ratio)
     level, size = whole[0, 1:], whole[0, 0]
     known, axes = np.linalg.eigh(whole[1:, 1:] - np.outer(level, level) / size)
-    spent = (ratio / spread) @ sums.dropped**2 + pull[0] ** 2 / size
+    spent = links.weights(ratio) @ sums.dropped**2 + pull[0] ** 2 / size
     return Node(
         axes,
         np.maximum(known, 0),
         axes.T @ (pull[1:] - np.outer(level / size, pull[0])),
         (pull[0] / size, level / size),
         sums.squares - spent,
-        float((links.times * np.log(spread)).sum() + np.log(size)),
+        float((links.times * np.log1p(ratio * links.loads)).sum() + np.log(size)),
     )
 
 
@@ -132,7 +124,7 @@ def _fit(links: Links, sums: Sums, start: Table, free: Flags) -> tuple[Table, Ta
         span = np.clip(centre * np.exp([-HALF, HALF]), LEAST, MOST)
         chosen = Sums(*(table[..., where] for table in sums))
         window = Window(links, chosen, span if free[0] else start[:1])
-        found, ahead = window.maximise(start[1], free)
+        found, ahead = window.maximise(start, free)
         solutions[:, where] = window.solution(found)
         # Those that want to leave the window go on in the next one.
         further = found[0] * np.exp(0.9 * HALF * ahead)
@@ -148,29 +140,29 @@ class Window:
 
     def __init__(self, links: Links, sums: Sums, span: Table) -> None:
         """Look at the nodes."""
-        self._low, self._high = span[0], span[-1]
-        ends = np.log(span)
-        self._held = Chebyshev(float(ends[0]), float(ends[-1]), PRECISION)
+        self._span = span[0], span[-1]
+        ends = np.log(self._span)
+        self._held = Chebyshev(float(ends[0]), float(ends[1]), PRECISION)
         self._ratios = np.exp(self._held.nodes)
         self._nodes = [node_at(links, sums, ratio) for ratio in self._ratios.tolist()]
         self._freedom = float(links.loads.sum()) - 1
         self._least = 1e-15 * sums.squares
 
-    def maximise(self, held: float, free: Flags) -> tuple[Table, Table]:
+    def maximise(self, start: Table, free: Flags) -> tuple[Table, Table]:
         """Return where the likelihood is largest, and on which side it rises further.
 
         The search starts from the best of the nodes and of some b, or the one held.
         """
-        grid = GRID if free[1] else np.array([held])
+        grid = GRID if free[1] else start[1:]
         known = [node.profile(grid, self._freedom, self._least) for node in self._nodes]
         table = np.concatenate([value for _, value in known])
         place, other = np.divmod(table.argmin(axis=0), len(grid))
-        start = np.stack([self._ratios[place], grid[other]])
-        low, high = np.array([[self._low], [LEAST]]), np.array([[self._high], [MOST]])
-        point, _ = maximise(self.at, start, free, low=low, high=high)
+        begin, (low, high) = np.stack([self._ratios[place], grid[other]]), self._span
+        bounds = np.array([[low], [LEAST]]), np.array([[high], [MOST]])
+        point, _ = maximise(self.at, begin, free, bounds=bounds)
         slope = self.at(point).slope[0] * free[0]
-        ahead = (point[0] >= self._high) & (slope < 0) & (self._high < MOST)
-        behind = (point[0] <= self._low) & (slope > 0) & (self._low > LEAST)
+        ahead = (point[0] >= high) & (slope < 0) & (high < MOST)
+        behind = (point[0] <= low) & (slope > 0) & (low > LEAST)
         return point, ahead.astype(np.float64) - behind
 
     def at(self, point: Table) -> Likelihood:
@@ -186,14 +178,8 @@ class Window:
             # The sum of log(1 + b L).
             sizes = -len(left) * np.log(inverse) - np.log(left).sum(axis=0)
             table.append([*squares, node.determinant + sizes, *gains])
-        plain, first, second = (
-            np.einsum(
-                "jk,kfj->fj",
-                self._held.shares(np.log(point[0]), order),
-                np.array(table),
-            )
-            for order in range(3)
-        )
+        shares = [self._held.shares(np.log(point[0]), order) for order in range(3)]
+        plain, first, second = np.einsum("ojk,kfj->ofj", shares, np.array(table))
         squared = np.maximum(plain[0], self._least)
         share = self._freedom / squared
         slopes = np.stack([first[0], plain[1]])

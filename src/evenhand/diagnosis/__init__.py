@@ -2,6 +2,5 @@
 
 Where to look: `check` puts together counts and contradictions, `reviewers` (strictness,
 spread, shares of variance, further reviews needed) and `ladder` (which assumption about
-scales holds); `counted` is what of it an engine can count; `warp` redraws scales to see
-what survives.
+scales holds); `warp` redraws scales to see what survives.
 """

@@ -7,7 +7,7 @@ each of them is, and which assumption about their scales the ratings bear out.
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
     Found = Iterator[tuple[str, str]]
 
-# The parts of reviewers are always the same, so that the verdict depends on nothing but
-# the ratings; every other draw comes from the seed.
-LADDER_SEED = 0
 # Bars of a histogram, labels named, and groups listed; in a sentence, fewer.
 BARS, NAMED, LISTED, WORST = 12, 8, 20, 5
 SHOWN_GROUPS, SHOWN_LABELS = 3, 3
@@ -64,30 +61,21 @@ class Distribution:
     """How a count is spread.
 
     Attributes:
-        least: Smallest.
+        min: Smallest.
         median: Half are at most this, half at least.
-        most: Largest.
-        histogram: (from, to, how many), both ends included, none of them empty.
+        max: Largest.
+        histogram: Bars "from" and "to", both included, with a "count"; none is empty.
     """
 
-    least: int
+    min: int
     median: float
-    most: int
-    histogram: tuple[tuple[int, int, int], ...]
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        bars: list[Json] = [
-            {"from": low, "to": high, "count": count}
-            for low, high, count in self.histogram
-        ]
-        ends: dict[str, Json] = {"min": self.least, "max": self.most}
-        return {**ends, "median": self.median, "histogram": bars}
+    max: int
+    histogram: tuple[dict[str, int], ...]
 
     def __str__(self) -> str:
-        if self.least == self.most:
-            return f"{self.most:,}"
-        return f"{self.least:,} to {self.most:,} (median {self.median:g})"
+        if self.min == self.max:
+            return f"{self.max:,}"
+        return f"{self.min:,} to {self.max:,} (median {self.median:g})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,14 +227,10 @@ class Check(Drawn):
             >>> check(Ratings(["a"], ["x"], [1]), rng=7).to_dict()["schema"]
             'evenhand.check/1'
         """
-        fields: dict[str, Json] = asdict(replace(self, ratings=None))
-        special = ("load", "reviews", "ladder", "needed")
-        for name in special:
-            part = getattr(self, name)
-            fields[name] = None if part is None else part.to_dict()
+        found: dict[str, Json] = asdict(replace(self, ratings=None))
         for name in ("parameters", "seed", "data", "notices", "ratings"):
-            del fields[name]
-        return {"schema": "evenhand.check/1", **fields, **tail(self, method="check")}
+            del found[name]
+        return {"schema": "evenhand.check/1", **found, **tail(self, method="check")}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the reviewers as a polars dataframe, one row for each.
@@ -257,8 +241,7 @@ class Check(Drawn):
             [('a', 2), ('b', 1)]
         """
         names = [one.name for one in fields(reviewers.Reviewer)]
-        rows = [astuple(one) for one in self.reviewers]
-        return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+        return pl.DataFrame(self.reviewers, schema=names, infer_schema_length=None)
 
     def __repr__(self) -> str:
         return "\n".join(f"- {one.message}" for one in self.findings)
@@ -317,26 +300,22 @@ def check(
         require_whole("top", top, 1, ratings.n_items - 1, "one less than the items")
     say("Counting")
     graph = comparisons(ratings)
-    loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
-    reviews = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     ties, flat = find_ties(ratings, graph)
+    loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
     pairs = ladder.pairs_within(ratings, stream(seed, "check: pairs"))
-    notices = [*ratings.notices, *information_notices(ratings)]
-    notices += data_notices(ratings, prior=True)
+    notices = [*ratings.notices, *information_notices(ratings), *data_notices(ratings)]
     model = fit = shares = more = climbed = None
     if ratings.kind == "scores":
         say("Fitting offsets and values")
         model, fit = reviewers.fit_model(ratings), adaptive(ratings)
-    why = ladder.why_no_ladder(ratings)
-    if why:
+    if why := ladder.why_no_ladder(ratings):
         notices.append(Notice("no_ladder", f"The ladder is left out. {why}"))
     else:
-        source = stream(LADDER_SEED, "check: ladder")
-        climbed = ladder.climb(ratings, source)
+        climbed = ladder.climb(ratings)
     say("Simulating")
     if top is not None:
-        codes = _codes(ratings, order, fit, seed)
-        more, why = _needed(ratings, model, codes, top, seed)
+        codes, source = _codes(ratings, order, fit, seed), stream(seed, "check: needed")
+        more, why = reviewers.reviews_needed(ratings, model, codes, top, source)
         text = f"How many more reviews are needed takes a fitted model, and {why}."
         notices += [] if more else [Notice("no_needed", text)]
     # In ranks among all scores, which are those that `rank` uses.
@@ -346,7 +325,7 @@ def check(
     found = Check(
         kind=ratings.kind,
         load=distribution(loads),
-        reviews=distribution(reviews),
+        reviews=distribution(np.bincount(ratings.item_codes, None, ratings.n_items)),
         single=_named(ratings, np.flatnonzero(loads == 1)),
         flat=_named(ratings, flat),
         ties=ties,
@@ -379,46 +358,22 @@ def _codes(
     return codes
 
 
-def _needed(
-    ratings: Ratings, model: reviewers.Model | None, order: Codes, top: int, seed: int
-) -> tuple[reviewers.Needed | None, str]:
-    """Find what further reviews would do, or why that cannot be said."""
-    if model is None:
-        return None, "there are no scores to fit it to"
-    if not model.free[1]:
-        return None, (
-            "items' values cannot be told from the rest, as no item was rated twice"
-        )
-    source = stream(seed, "check: needed")
-    found = reviewers.reviews_needed(ratings, model, order, top, source)
-    return found, "it sees no difference between the items, or no noise"
-
-
-def distribution(counts: Codes, times: Codes | None = None) -> Distribution:
+def distribution(counts: Codes) -> Distribution:
     """Summarise counts.
-
-    Args:
-        counts: The counts.
-        times: How often each of them occurs; once if not given.
 
     Examples:
         >>> distribution(np.array([3, 1, 3])).histogram
-        ((1, 1, 1), (3, 3, 2))
-        >>> distribution(np.array([3, 1]), np.array([2, 10**12])).median
-        1.0
+        ({'from': 1, 'to': 1, 'count': 1}, {'from': 3, 'to': 3, 'count': 2})
     """
-    values, place = np.unique(counts, return_inverse=True)
-    held = np.bincount(place, times).astype(np.int64)
-    low, high = int(values[0]), int(values[-1])
-    width = 1 if len(values) <= BARS else -(-(high - low + 1) // BARS)
-    bins, place = np.unique((values - low) // width, return_inverse=True)
-    numbers = np.bincount(place, held).astype(np.int64)
-    starts = low + bins * width
-    ends = np.minimum(starts + width - 1, high)
-    bars = tuple(zip(starts.tolist(), ends.tolist(), numbers.tolist(), strict=True))
-    size, before = int(held.sum()), np.cumsum(held)
-    middle = np.searchsorted(before, [(size - 1) // 2, size // 2], side="right")
-    return Distribution(low, float(values[middle].mean()), high, bars)
+    low, high = int(counts.min()), int(counts.max())
+    width = 1 if len(np.unique(counts)) <= BARS else -(-(high - low + 1) // BARS)
+    bins, numbers = np.unique((counts - low) // width, return_counts=True)
+    starts = (low + bins * width).tolist()
+    bars = tuple(
+        {"from": start, "to": min(start + width - 1, high), "count": number}
+        for start, number in zip(starts, numbers.tolist(), strict=True)
+    )
+    return Distribution(low, float(np.median(counts)), high, bars)
 
 
 def _named(ratings: Ratings, codes: Codes) -> Named:
@@ -437,25 +392,12 @@ def find_groups(ratings: Ratings, graph: Comparisons) -> Groups:
         >>> [group.items for group in find_groups(ratings, comparisons(ratings)).listed]
         [('x', 'y'), ('z',)]
     """
-    count, listed = largest_groups(components(graph), ratings.item_labels)
-    return Groups(count, int(linked_groups(ratings).max()) + 1, listed)
-
-
-def largest_groups(
-    groups: Codes, labels: Sequence[Label]
-) -> tuple[int, tuple[Group, ...]]:
-    """Count groups of items, and name the first few items of the largest.
-
-    Examples:
-        >>> largest_groups(np.array([0, 1, 1]), ["x", "y", "z"])
-        (2, (Group(size=2, items=('y', 'z')), Group(size=1, items=('x',))))
-    """
-    sizes = np.bincount(groups)
-    listed = []
+    groups, labels = components(graph), ratings.item_labels
+    sizes, listed = np.bincount(groups), []
     for group in np.argsort(-sizes, kind="stable")[:LISTED].tolist():
         some = np.flatnonzero(groups == group)[:NAMED].tolist()
         listed.append(Group(int(sizes[group]), tuple(labels[item] for item in some)))
-    return len(sizes), tuple(listed)
+    return Groups(len(sizes), int(linked_groups(ratings).max()) + 1, tuple(listed))
 
 
 def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[Ties, Codes]:

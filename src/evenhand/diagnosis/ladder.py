@@ -10,7 +10,7 @@ that assumes too little has more to estimate from the same ratings.
 from __future__ import annotations
 
 import bisect
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,12 +21,11 @@ from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
 from evenhand.progress import say
-from evenhand.randomness import Stream, permutation, uniforms
+from evenhand.randomness import Stream, permutation, stream, uniforms
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Flags, Scores, Table
-    from evenhand.claims import Json
 
 ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
 METHODS = ("mean", "additive", "affine", "isotonic", "bradley-terry")
@@ -202,6 +201,7 @@ class Ladder:
         reviewers: Number of reviewers who made them.
         folds: In how many parts reviewers were held out.
         tried: How many of the parts were tried.
+        meaning: The verdict in words.
     """
 
     rungs: tuple[Rung, ...]
@@ -210,10 +210,7 @@ class Ladder:
     reviewers: int
     folds: int
     tried: int
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields, with the verdict in words."""
-        return {**asdict(self), "meaning": MEANINGS[self.verdict]}
+    meaning: str = ""
 
 
 def why_no_ladder(ratings: Ratings) -> str:
@@ -239,25 +236,26 @@ def why_no_ladder(ratings: Ratings) -> str:
     return TOO_FEW.get(len(np.unique(who[1:][told])), "")
 
 
-def climb(ratings: Ratings, source: Stream) -> Ladder:
+def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
     """Try each assumption on held-out reviewers.
 
     Args:
         ratings: Scores for which `why_no_ladder` says nothing.
-        source: Where the parts of reviewers come from.
+        source: Where the parts of reviewers come from; always the same if None, so that
+            the verdict depends on nothing but the ratings.
 
     Returns:
         The ladder.
 
     Examples:
-        >>> from evenhand.randomness import stream
         >>> ratings = Ratings(list("aaabbbcccddd"), list("xyz") * 4,
         ...                   [1, 2, 3, 7, 8, 9, 2, 3, 4, 5, 6, 7])
-        >>> found = climb(ratings, stream(7, "ladder"))
+        >>> found = climb(ratings)
         >>> found.verdict, [rung.accuracy for rung in found.rungs]
         ('cannot tell', [1.0, 1.0, 1.0, 1.0, 1.0])
     """
     number = ratings.n_reviewers
+    source = stream(0, "check: ladder") if source is None else source
     folds, tried = _folds(ratings)
     part = np.empty(number, dtype=np.int64)
     part[permutation(source, number)] = np.arange(number) % folds
@@ -277,7 +275,8 @@ def climb(ratings: Ratings, source: Stream) -> Ladder:
             right[rung] += np.bincount(who, weights * hits, number)
     found = total > 0
     rungs, verdict = judge(right[:, found], total[found])
-    return Ladder(rungs, verdict, n_pairs, int(found.sum()), folds, tried)
+    sizes = n_pairs, int(found.sum()), folds, tried
+    return Ladder(rungs, verdict, *sizes, MEANINGS[verdict])
 
 
 def _folds(ratings: Ratings) -> tuple[int, int]:

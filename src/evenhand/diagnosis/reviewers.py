@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import bisect
 import functools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import nctdtr, stdtr
 
 from evenhand.calibration import affine
-from evenhand.calibration.additive import LEAST, Equations, Mixed, equations_of
+from evenhand.calibration.additive import Equations, Mixed, equations_of
 from evenhand.calibration.design import Design, design, steps, totals
 from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import Variances
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.arrays import Codes, Flags, Scores, Table
-    from evenhand.claims import Json, Label
+    from evenhand.claims import Label
     from evenhand.ratings import Ratings
 
 
@@ -63,6 +63,7 @@ NEAR = 100
 # Items whose chance to belong to the top lies between this and its complement.
 DOUBT = 0.05
 GRID = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
+CURVE = ("reviews", "pair", "pair_se", "side", "side_se")
 BOOTSTRAP = "parametric bootstrap"
 FORMULA = "large-sample formula"
 
@@ -132,12 +133,12 @@ class Reviewer:
     correlation: float | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class Model(NamedTuple):
     """The random-effects model of the scores.
 
     Attributes:
         made: The scores in a safe unit.
+        equations: What their offsets and values solve.
         mixed: Offsets and values.
         free: Whether the variances of reviewers and of items can be told from the rest.
     """
@@ -145,12 +146,7 @@ class Model:
     made: Design
     equations: Equations
     mixed: Mixed
-
-    @property
-    def free(self) -> tuple[bool, bool]:
-        """Whether variances of reviewers and items can be told from the rest."""
-        reviewers, items = self.equations.free.tolist()
-        return bool(reviewers), bool(items)
+    free: Flags
 
 
 def fit_model(ratings: Ratings) -> Model:
@@ -158,12 +154,12 @@ def fit_model(ratings: Ratings) -> Model:
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> fit_model(Ratings(["a", "a"], ["x", "y"], [1, 2])).free
-        (False, False)
+        >>> fit_model(Ratings(["a", "a"], ["x", "y"], [1, 2])).free.tolist()
+        [False, False]
     """
     made = design(ratings)
     equations = equations_of(made)
-    return Model(made, equations, equations.fit(made.scores))
+    return Model(made, equations, equations.fit(made.scores), equations.free)
 
 
 def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | None:
@@ -182,17 +178,15 @@ def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | 
         >>> round(found.item.share, 3), found.method
         (1.0, 'parametric bootstrap')
     """
-    reviewers, items = model.free
-    if parts == Variances(0.0, 0.0, 0.0) or not (reviewers or items):
+    if parts == Variances(0.0, 0.0, 0.0) or not model.free.any():
         return None
-    made = model.made
+    made, shares = model.made, _three(np.array(parts.shares[:2]), model.free)
     least = min(made.n_items, made.n_reviewers)
-    shares = _three(*parts.shares[:2], model.free)
     few = least <= BOOTSTRAP_LEVELS and len(made.scores) <= BOOTSTRAP_RATINGS
     if few:
         columns = [_redrawn(made, parts, source) for _ in range(REPLICATES)]
         _, found = fit_many(model.equations, np.stack(columns, axis=1))
-        draws = np.array([_three(one, other, model.free) for one, other in found.T])
+        draws = [_three(one, model.free) for one in found.T]
         low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
     else:
         slack = NORMAL_TAIL * _asymptotic(model, parts)
@@ -200,16 +194,15 @@ def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | 
     ends = [shares, np.minimum(low, shares), np.maximum(high, shares)]
     reviewer, item, rest = (Share(*one) for one in np.clip(ends, 0, 1).T.tolist())
     return Shares(
-        item=item if items else None,
-        reviewer=reviewer if reviewers else None,
+        item=item if model.free[1] else None,
+        reviewer=reviewer if model.free[0] else None,
         rest=rest,
         method=BOOTSTRAP if few else FORMULA,
     )
 
 
-def _three(reviewer: float, item: float, free: tuple[bool, bool]) -> Scores:
-    known = reviewer * free[0], item * free[1]
-    return np.array([*known, max(0.0, 1.0 - sum(known))])
+def _three(two: Scores, free: Flags) -> Scores:
+    return np.append(two * free, max(0.0, 1.0 - float(two @ free)))
 
 
 def _redrawn(made: Design, parts: Variances, source: Stream) -> Scores:
@@ -227,21 +220,17 @@ def _redrawn(made: Design, parts: Variances, source: Stream) -> Scores:
 
 def _asymptotic(model: Model, parts: Variances) -> Scores:
     """Return the standard errors of the three shares, by the delta method."""
-    made = model.made
-    reviewers, items = model.free
-    rest = parts.rest + (0.0 if items else parts.item)
-    values = np.array([parts.reviewer * reviewers, parts.item * items, rest])
-    rated = made.counts[made.counts > 0]
-    number = len(made.scores)
-    left = max(number - made.n_reviewers - len(rated) + 1, 1)
+    made, rated = model.made, model.made.counts[model.made.counts > 0]
+    values = np.array([parts.reviewer, parts.item]) * model.free
+    # What cannot be told from the rest counts as rest, for items.
+    values = np.append(values, parts.rest + parts.item * ~model.free[1])
+    left = len(made.scores) - made.n_reviewers - len(rated) + 1
     freedom = np.maximum([made.n_reviewers - 1, len(rated) - 1, left], 1)
     # The mean over a level of the rest adds to what is seen of its effect.
-    fuzz = [float(np.mean(1 / made.loads)), float(np.mean(1 / rated)), 0.0]
-    errors = np.sqrt(2 / freedom) * (values + np.array(fuzz) * parts.rest)
-    total = float(values.sum())
-    shares = values / total
-    slopes = (np.eye(3) - shares[:, None]) / total
-    return np.asarray(np.sqrt((slopes**2) @ errors**2))
+    fuzz = np.array([np.mean(1 / made.loads), np.mean(1 / rated), 0.0])
+    errors = np.sqrt(2 / freedom) * (values + fuzz * parts.rest)
+    slopes = (np.eye(3) - (values / values.sum())[:, None]) / values.sum()
+    return np.asarray(np.sqrt(slopes**2 @ errors**2))
 
 
 def effect_errors(model: Model) -> tuple[Scores, Scores]:
@@ -258,12 +247,8 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
         [(2,), (2,)]
     """
     made, parts = model.made, model.mixed.variances
-    mixed = model.mixed
-    if mixed.ratios is not None:
-        # What does not vary has no error, so the other effect's has no part of it.
-        ratios = np.where(mixed.ratios <= LEAST, NOTHING, mixed.ratios)
-        mixed = replace(mixed, ratios=ratios)
-    offsets, values = model.equations.errors(mixed)
+    # What does not vary has no error, so the other effect's has no part of it.
+    offsets, values = model.equations.errors(parts, NOTHING)
     if parts.reviewer == 0:
         return np.zeros_like(offsets), values
     if np.isnan(offsets).any():
@@ -471,9 +456,10 @@ class Needed:
         pair: For the two items at the cut to be put in their true order.
         side: For the share of items near the cut that are on their true side, averaged
             over draws; that all of them are is less likely.
-        curve: (further reviews, probability for the two items, its standard error,
-            average share of items near the cut, its standard error). Without further
-            reviews it is the order of `rank` that is right or wrong.
+        curve: For some numbers of further "reviews" the probability for the two items
+            ("pair"), its standard error ("pair_se"), the average share of items near
+            the cut ("side") and its standard error ("side_se"). Without further reviews
+            it is the order of `rank` that is right or wrong.
         reviews_now: Median number of reviews of an item so far.
     """
 
@@ -483,14 +469,8 @@ class Needed:
     near: int
     pair: tuple[Target, ...]
     side: tuple[Target, ...]
-    curve: tuple[tuple[int, float, float, float, float], ...]
+    curve: tuple[dict[str, float], ...]
     reviews_now: float
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        names = ("reviews", "pair", "pair_se", "side", "side_se")
-        curve = [dict(zip(names, row, strict=True)) for row in self.curve]
-        return {**asdict(self), "curve": curve}
 
 
 def information(model: Model) -> float:
@@ -510,54 +490,60 @@ def information(model: Model) -> float:
 
 
 def reviews_needed(
-    ratings: Ratings, model: Model, order: Codes, top: int, source: Stream
-) -> Needed | None:
+    ratings: Ratings, model: Model | None, order: Codes, top: int, source: Stream
+) -> tuple[Needed | None, str]:
     """Simulate further reviews.
 
     Args:
         ratings: Scores.
-        model: Their random-effects model.
+        model: Their random-effects model; None without scores.
         order: Items from best to worst, as `rank` has them.
         top: How many items are above the cut.
         source: Where the draws come from.
 
     Returns:
-        What they would do, or None if the model sees no difference between items.
+        What they would do, or None; and why the model has no answer, if it has none.
 
     Examples:
         >>> from evenhand.randomness import stream
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(list("aaabbb"), list("xyz") * 2, [1, 2, 4, 3, 3, 6])
         >>> model, order = fit_model(ratings), np.array([2, 0, 1])
-        >>> found = reviews_needed(ratings, model, order, 1, stream(7, "needed"))
+        >>> found, _ = reviews_needed(ratings, model, order, 1, stream(7, "needed"))
         >>> found.above, found.below
         ('z', 'x')
     """
+    if model is None:
+        return None, "there are no scores to fit it to"
+    if not model.free[1]:
+        why = "items' values cannot be told from the rest, as no item was rated twice"
+        return None, why
     parts = model.mixed.variances
     if parts.item == 0 or parts.rest == 0:
-        return None
+        return None, "it sees no difference between the items, or no noise"
     first = max(0, top - NEAR)
     window = order[first : top + NEAR]
-    errors = effect_errors(model)[1][window]
-    unit = float(np.sqrt(parts.item))
+    unit, names = float(np.sqrt(parts.item)), ratings.item_labels
     trial = _Trial(
         means=model.mixed.items[window] / unit,
-        errors=np.maximum(errors / unit, 1e-9),
+        errors=np.maximum(effect_errors(model)[1][window] / unit, 1e-9),
         worth=information(model) * unit**2,
         cut=top - first,
         normal=standard_normal(uniforms(source, (2, DRAWS, len(window)))),
     )
     pair, side = (tuple(trial.target(one, by) for one in TARGETS) for by in (0, 1))
-    return Needed(
+    curve = ((more, *trial.chances(more)) for more in GRID)
+    found = Needed(
         top=int(top),
-        above=ratings.item_labels[int(order[top - 1])],
-        below=ratings.item_labels[int(order[top])],
+        above=names[int(order[top - 1])],
+        below=names[int(order[top])],
         near=int(trial.near.sum()),
         pair=pair,
         side=side,
-        curve=tuple((more, *trial.chances(more)) for more in GRID),
+        curve=tuple(dict(zip(CURVE, row, strict=True)) for row in curve),
         reviews_now=float(np.median(model.made.counts)),
     )
+    return found, ""
 
 
 class _Trial:
@@ -577,26 +563,22 @@ class _Trial:
 
     def _top(self, values: Table) -> Flags:
         """Say which items of each draw are among the first `cut`."""
-        places = np.argpartition(-values, self.cut - 1, axis=1)[:, : self.cut]
-        found = np.zeros(values.shape, dtype=np.bool_)
-        np.put_along_axis(found, places, values=True, axis=1)
-        return found
+        least = np.partition(values, -self.cut, axis=1)[:, -self.cut]
+        return np.asarray(values >= least[:, None])
 
-    def _chances(self, more: int) -> tuple[float, float, float, float]:
+    def _chances(self, more: int) -> tuple[float, ...]:
         """Return both probabilities after so many more reviews, with their errors."""
         after = np.broadcast_to(-np.arange(float(len(self.means))), self.truth.shape)
         if more:
             now, added = self.errors**-2, self.worth * more
             seen = self.truth + self.noise / np.sqrt(added)
             after = (now * self.means + added * seen) / (now + added)
-        above = (
-            one[:, self.cut - 1] >= one[:, self.cut] for one in (after, self.truth)
-        )
-        right = np.equal(*above)
+        cut = self.cut
+        first, second = (it[:, cut - 1] >= it[:, cut] for it in (after, self.truth))
         side = (self._top(after) == self.true_top)[:, self.near].mean(axis=1)
-        root = float(np.sqrt(len(right)))
-        pair = float(right.mean()), float(right.std()) / root
-        return *pair, float(side.mean()), float(side.std()) / root
+        root = float(np.sqrt(DRAWS))
+        both = first == second, side
+        return tuple(float(it) for one in both for it in (one.mean(), one.std() / root))
 
     def target(self, probability: float, which: int) -> Target:
         """Find the fewest reviews that reach a probability, and their error."""

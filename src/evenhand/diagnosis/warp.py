@@ -140,21 +140,6 @@ class Warp:
     data: Mapping[str, Json]
     notices: tuple[Notice, ...] = ()
 
-    def rows(self) -> list[dict[str, Json]]:
-        """Return one plain row for each strength, method and item.
-
-        Examples:
-            >>> item = WarpedItem("x", 1, 1.0, 1.0, 1, 1)
-            >>> kept = Survival("mean", "mild", 1.0, 1.0, 1.0, 1.0, 1.0, (item,))
-            >>> Warp((kept,), 1, 9, "mean", 7, {}).rows()[0]["strength"]
-            'mild'
-        """
-        return [
-            {"strength": found.strength, "method": found.method, **asdict(row)}
-            for found in self.survivals
-            for row in found.items
-        ]
-
     def to_dict(self) -> dict[str, Json]:
         """Return the result's JSON as plain values.
 

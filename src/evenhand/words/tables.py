@@ -343,9 +343,9 @@ def spread(title: str, found: Distribution) -> Table:
         >>> spread("items", found).rows[0].cells[:2]
         ('2', '1')
     """
-    counts = [count for *_, count in found.histogram]
+    counts = [bar["count"] for bar in found.histogram]
     columns: Columns = {
-        Column(title): [span(low, high) for low, high, _ in found.histogram],
+        Column(title): [span(bar["from"], bar["to"]) for bar in found.histogram],
         Number("how many"): counts,
         Column(""): [
             "█" * max(1, round(BAR * count / max(counts))) for count in counts
