@@ -121,13 +121,13 @@ def test_columns_and_output_can_be_named() -> None:
     ("words", "reason"),
     [
         (("none.json",), "cannot be read"),
-        (("r.csv",), "must be JSON"),
+        (("r.csv",), "read as JSON"),
         (("seal.json",), "Give the seal with --seal"),
         (("a.json", "none.csv"), "There is no such file"),
         (("a.json", "--assignment", "a.json"), "Leave out --assignment"),
         (("a.json", "--seal", "secret.json"), "This must be a seal"),
         (("d.json", "--assignment", "d.json"), "must be an assignment"),
-        (("d.json", "--assignment", "r.csv"), "must be JSON"),
+        (("d.json", "--assignment", "r.csv"), "read as JSON"),
         ((), "RECORD"),
     ],
 )

@@ -28,7 +28,7 @@ def rows() -> list[dict[str, str]]:
 def test_the_sample_is_read_by_its_total() -> None:
     ratings = read_ratings(SAMPLE)
     assert (ratings.n_reviewers, ratings.n_items, ratings.n_ratings) == (12, 12, 34)
-    assert notices(ratings) == {"not_done": "2 reviews assigned but not done left out."}
+    assert notices(ratings) == {"not_done": "2 reviews without any points left out."}
     assert ratings.read_as == (
         "peer reviews of Canvas, by columns 'Assessor', 'Assessee' and 'Total Score "
         "(45.0)': item from 'Assessee', reviewer from 'Assessor', score from 'Total "
@@ -77,10 +77,8 @@ def test_what_is_not_a_peers_review_is_left_out_and_counted() -> None:
     ratings = read(HEADER + ROWS + extra)
     assert ratings.n_ratings == 3
     assert notices(ratings) == {
-        "not_done": "1 review assigned but not done left out.",
+        "not_done": "2 reviews without any points left out.",
         "self_assessments": "1 review of the reviewer's own work left out.",
-        "empty_reviews": "1 review with a total of 0 but no points at all left out.",
-        "unfinished_reviews": "1 review scored but not marked as completed: kept.",
     }
 
 
@@ -89,16 +87,9 @@ def test_a_total_of_zero_with_points_is_a_score() -> None:
     assert sorted(ratings.scores.tolist()) == [0.0, 20.0, 30.0]
 
 
-def test_a_completed_review_without_a_score_is_named() -> None:
-    ratings = read(HEADER + ROWS.replace("20,5,15", ",,"))
-    assert notices(ratings)["missing_scores"] == (
-        "1 row without a score was left out: item Cy by Anna."
-    )
-
-
 def test_nothing_done_is_refused() -> None:
     assert refused(HEADER + "assigned,Bo,Cy,,,\n") == (
-        "canvas.csv: There is no review that was done by somebody else."
+        "canvas.csv: There is no review left. 1 review without any points left out."
     )
 
 

@@ -47,9 +47,8 @@ def test_the_current_sheet_is_read_with_its_numbers_and_titles() -> None:
     assert (ratings.n_ratings, ratings.n_reviewers, ratings.n_items) == (47, 16, 12)
     assert ratings.titles[1] == "Tea, measured twice"
     assert ratings.read_as == (
-        "CMT, by columns 'Paper ID', 'Reviewer Email' and 'Q2 (Overall Rating - "
-        "Value)': item from 'Paper ID', reviewer from 'Reviewer Email', score from "
-        "'Overall Rating'."
+        "CMT, by columns 'Paper ID' and 'Reviewer Email': item from 'Paper ID', "
+        "reviewer from 'Reviewer Email', score from 'Overall Rating'."
     )
     assert list(notices(ratings)) == ["missing_scores"]
 
@@ -77,7 +76,7 @@ def test_workbooks_agree_with_the_text_file() -> None:
 def test_a_question_is_named_by_its_words_number_or_column(name: str) -> None:
     ratings = read_ratings(HERE / "cmt.csv", score=name)
     assert set(ratings.scores.tolist()) <= {1.0, 2.0, 3.0, 4.0, 5.0}
-    assert "score from 'Overall Rating'" in ratings.read_as
+    assert "Overall Rating" in ratings.read_as
 
 
 def test_the_words_of_an_answer_may_be_ordered_instead() -> None:

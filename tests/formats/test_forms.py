@@ -54,33 +54,17 @@ def test_a_grid_has_its_items_in_brackets() -> None:
     )
     assert notices(ratings) == {
         "earlier_responses": "1 earlier score of the same person for the same item "
-        "left out: the last counts.",
-        "unused_columns": "1 column was not used: 'Any comments?'.",
+        "left out: the last in the file counts.",
         "self_ratings": "2 ratings of the reviewer's own item kept: "
         "'ana.silva@uni.edu', 'bo@uni.edu'. Leave such ratings out with exclude= or "
         "--exclude self.",
     }
 
 
-def test_rows_out_of_order_are_refused_only_where_it_matters() -> None:
-    head, first, second, third = GRID.splitlines()
-    for rows in (
-        [first, third, second],
-        [third, second, first],
-        [second, third, first],
-    ):
-        said = refused("\n".join([head, *rows]))
-        assert "Timestamp is not in the order of time. Sort the rows by it" in said
-    assert read("\n".join([head, third, second])).n_reviewers == 2
-
-
 def test_a_response_may_be_about_one_item() -> None:
     ratings = read(EACH)
     assert scores(ratings) == {("a@x", "Red"): 4, ("b@x", "Red"): 1, ("b@x", "Blue"): 2}
     assert "item from 'Team name', reviewer from 'Username'" in ratings.read_as
-    assert notices(ratings)["unused_columns"] == (
-        "2 columns were not used: 'Rate it [Originality]', 'Comments'."
-    )
     assert scores(read(EACH, score="Originality"))["a@x", "Red"] == 3
     weights = read(EACH, score="Overall", weight="Rate it [Originality]").weights
     assert weights is not None
@@ -103,19 +87,6 @@ def test_a_form_in_european_notation_needs_no_option() -> None:
     assert told["earlier_responses"].endswith(
         "If two people share a name, give them labels of their own first."
     )
-
-
-def test_days_and_months_are_told_apart_by_the_order_of_the_sheet() -> None:
-    rows = ["5/1/2026 9:30:00,a,x,3", "4/2/2026 9:30:00,a,x,5"]
-    text = "Timestamp,Name,Project,Score\n"
-    assert read(text + "\n".join(rows)).scores.tolist() == [5.0]
-    assert read(text + "\n".join(reversed(rows))).scores.tolist() == [3.0]
-    mixed = ["7/7/2026 9:30:00,b,x,3", *rows, "3/3/2026 9:30:00,c,x,3"]
-    assert refused(text + "\n".join(mixed)).endswith(
-        "but Timestamp is not in the order of time. Sort the rows by it, with dates "
-        "such as 2026-05-01 9:30:00."
-    )
-    assert "is not in the order of time" in refused(f"{text}{rows[0]}\ntoday,a,x,3\n")
 
 
 def test_a_form_without_names_has_a_reviewer_for_each_response() -> None:

@@ -68,7 +68,8 @@ def test_skips_are_left_out_and_counted() -> None:
 
 def test_only_skips_are_no_decisions() -> None:
     assert refused(HEADER + "8,,3,\n") == (
-        "decisions.csv: There is no decision: every winner or loser is empty."
+        "decisions.csv: There is no decision left. 1 decision without a winner or a "
+        "loser left out."
     )
 
 

@@ -203,15 +203,13 @@ def test_options_win_over_the_platforms_own_columns() -> None:
         (
             "paper,title,OveMer\n1,On tea,3\n1,On tea,4\n",
             {},
-            "reviews.csv: Nothing tells who wrote a review: there is neither 'email' "
-            "nor 'reviewername' nor 'review'. Download it again as someone who may see "
-            "the reviews' numbers.",
+            "reviews.csv: No column for the reviewer among 'paper', 'title', 'OveMer'.",
         ),
         (
             "pid,review,email,round,status,Merit\n1,1A,a@b,R1,draft,3\n",
             {},
-            "reviews.csv: There is no submitted review. 1 row with a review that was "
-            "not submitted left out.",
+            "reviews.csv: There is no row left. 1 row with a review that was not "
+            "submitted left out.",
         ),
         (
             "paper,title,review,reviewername,email,Comments\n1,a,1A,A,a@b,"

@@ -52,13 +52,6 @@ def test_the_sample_is_read_with_its_submissions() -> None:
     assert sorted(ratings.scores.tolist()) == sorted(peers)
 
 
-def test_the_two_tables_may_come_in_either_order() -> None:
-    first = read_ratings(FIRST, companion=SECOND)
-    second = read_ratings(SECOND, companion=FIRST)
-    assert first.sha256 == second.sha256
-    assert first.titles == second.titles
-
-
 def test_assessments_alone_say_what_cannot_be_told() -> None:
     ratings = read(HEADER + ROWS)
     assert ratings.n_ratings == 3
@@ -69,18 +62,10 @@ def test_assessments_alone_say_what_cannot_be_told() -> None:
     )
 
 
-def test_submissions_that_do_not_mark_examples_say_so() -> None:
-    second = SUBMISSIONS.replace("example", "sample")
-    assert notices(read(HEADER + ROWS, second=second))["submissions_unknown"] == (
-        "The table of submissions has no column 'example', so assessments of example "
-        "submissions cannot be told from the others."
-    )
-
-
 def test_submissions_alone_ask_for_the_assessments() -> None:
     assert refused(SUBMISSIONS) == (
-        "assessments.csv: These are submissions without their assessments. Give the "
-        "table workshop_assessments, and this one with companion= or --with."
+        "assessments.csv: No column for the reviewer among 'id', 'authorid', 'title', "
+        "'example'. Say which it is with reviewer= or --reviewer."
     )
 
 
@@ -110,24 +95,15 @@ def test_submissions_that_are_not_listed_are_left_out_and_counted() -> None:
 
 def test_a_second_file_of_something_else_is_refused() -> None:
     assert refused(HEADER + ROWS, second="id,name\n1,x\n") == (
-        "submissions.csv: This is not the table workshop_submissions: it has no "
-        "columns 'id' and 'authorid', only 'id', 'name'."
+        "submissions.csv: The second file must have the columns 'id', 'authorid', got "
+        "'id', 'name'."
     )
 
 
 def test_only_assessments_that_are_no_peers_leave_nothing() -> None:
     assert refused(HEADER + "1,12,301,1,80\n2,10,300,1,80\n", second=SUBMISSIONS) == (
-        "assessments.csv: There is no assessment by a peer: each is of an example, of "
-        "one's own work, without weight, or of a submission that is not in the other "
-        "file."
-    )
-
-
-@pytest.mark.parametrize("grade", ["-1", "100.5", "1e3"])
-def test_a_grade_beyond_the_scale_is_refused_with_its_line(grade: str) -> None:
-    assert refused(HEADER + ROWS.replace("60", grade), second=SUBMISSIONS) == (
-        f"assessments.csv:3: grade must be from 0 to 100, got '{grade}'. Leave it "
-        "empty where there is no grade."
+        "assessments.csv: There is no assessment left. 1 assessment of example "
+        "submissions left out. 1 assessment of the reviewer's own work left out."
     )
 
 

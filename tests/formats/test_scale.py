@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evenhand.columns import Source, number_series
 from evenhand.errors import OptionError, RatingsError
 from evenhand.formats.scale import number_column, parse_scale
+from evenhand.formats.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,19 +29,26 @@ def scale(order: str = "", best: str = "") -> str:
     return order or f"best={best}"
 
 
+def column(values: pl.Series | Sequence[object], name: str = "m") -> Table:
+    return Table.of({name: values}, FILE)
+
+
 def turned(values: pl.Series | Sequence[object], text: str = "") -> list[object]:
-    return number_column(values, "m", FILE, text)[0].to_list()
+    cells = number_column(column(values), "m", text).columns["m"]
+    numbers = cells.cast(pl.Float64, strict=False)
+    pairs = zip(cells, numbers, strict=True)
+    return [cell if number is None else number for cell, number in pairs]
 
 
 def refused(values: list[object], order: str = "", best: str = "") -> str:
     with pytest.raises(RatingsError) as caught:
-        number_column(values, "merit", FILE, scale(order, best))
+        number_column(column(values, "merit"), "merit", scale(order, best))
     return str(caught.value)
 
 
 def wrong(order: str = "", best: str = "") -> str:
     with pytest.raises(OptionError) as caught:
-        number_column(["A"], "merit", FILE, scale(order, best))
+        number_column(column(["A"], "merit"), "merit", scale(order, best))
     return str(caught.value)
 
 
@@ -57,8 +65,8 @@ def test_words_count_from_worst_to_best() -> None:
 def test_case_and_blanks_of_words_do_not_matter() -> None:
     values: list[object] = ["Strong   REJECT", " accept", None, "", "Accept"]
     order = scale("strong reject<accept")
-    numbers, (notice,) = number_column(values, "merit", FILE, order)
-    assert numbers.to_list() == [1.0, 2.0, None, None, 2.0]
+    assert turned(values, order) == [1.0, 2.0, None, None, 2.0]
+    (notice,) = number_column(column(values, "merit"), "merit", order).notices
     assert notice.code == "words_as_steps"
     assert notice.message == (
         "Words of 'merit' stand for numbers: strong reject = 1, accept = 2. Methods "
@@ -96,8 +104,8 @@ def test_the_best_is_one_letter(best: str) -> None:
 
 def test_letters_count_from_the_best_one() -> None:
     letters = ["B", "d", "", "A"]
-    numbers, (notice,) = number_column(letters, "merit", FILE, scale(best="a"))
-    assert numbers.to_list() == [3.0, 1.0, None, 4.0]
+    assert turned(letters, scale(best="a")) == [3.0, 1.0, None, 4.0]
+    (notice,) = number_column(column(letters), "m", scale(best="a")).notices
     assert "D = 1, B = 3, A = 4" in notice.message
     assert turned(["W", "X", "Z"], scale(best="Z")) == [1.0, 2.0, 4.0]
 
@@ -144,7 +152,7 @@ def test_an_x_is_a_letter_where_letters_are_scores_and_else_nothing() -> None:
     assert turned(letters, scale(best="X")) == [3.0, 2.0, 1.0]
     crossed: list[object] = ["good", "x"]
     assert turned(crossed, scale("bad<good")) == [2.0, None]
-    assert turned(["4", "X"]) == ["4", None]
+    assert turned(["4", "X"]) == [4.0, None]
 
 
 def test_numbers_may_have_words_or_a_base_beside_them() -> None:
@@ -154,10 +162,10 @@ def test_numbers_may_have_words_or_a_base_beside_them() -> None:
         "4 (good)",
         "3 - fair",
     ]
-    assert turned(cells) == ["5.", "-1", "4", "3"]
+    assert turned(cells) == [5.0, -1.0, 4.0, 3.0]
     cells = ["8/10", "7.5 / 10", "6 out of 10", "9", "", "n/a"]
-    numbers, notices = number_column(cells, "m", FILE)
-    assert numbers.to_list() == ["8", "7.5", "6", "9", None, None]
+    assert turned(cells) == [8.0, 7.5, 6.0, 9.0, None, None]
+    notices = number_column(column(cells), "m").notices
     assert notices[0].message == "Scores of 'm' are out of 10: 8/10 counts as 8."
 
 
@@ -169,14 +177,14 @@ def test_several_bases_need_one_to_be_put_onto() -> None:
         "r.csv: m has scores out of several numbers: '8/10', '4/5'. Put all onto one "
         "scale, for instance with scale= or --scale /10."
     )
-    assert turned(cells, "/10") == ["8.0", "8.0", "7", "9.0"]
+    assert turned(cells, "/10") == [8.0, 8.0, 7.0, 9.0]
     with pytest.raises(RatingsError, match=r"r\.csv:4: m must be at most 5, got '7'"):
         turned(cells, "/5")
 
 
 @pytest.mark.parametrize("cell", ["7 to 8", "seven", "2024-05-01", "5a", "8/10/2024"])
 def test_other_cells_stay_for_the_error_that_names_them(cell: str) -> None:
-    assert turned([cell, "3"]) == [cell, "3"]
+    assert turned([cell, "3"]) == [cell, 3.0]
 
 
 def test_numbers_may_be_words_of_a_scale() -> None:
@@ -257,12 +265,12 @@ def test_no_score_is_above_its_base(
     cells: list[object], scale: str, words: str
 ) -> None:
     with pytest.raises(RatingsError) as caught:
-        number_column(cells, "m", Source("r.csv"), scale)
+        number_column(Table.of({"m": cells}, Source("r.csv")), "m", scale)
     assert words in str(caught.value)
 
 
 def test_a_base_is_above_zero_and_the_note_shows_what_changed() -> None:
     with pytest.raises(OptionError, match="or / and a base, such as /10, got '/0'"):
-        number_column(["8/10"], "m", Source(), "/0")
-    notices = number_column(["9/10", "4/5"], "m", Source(), "/10")[1]
+        turned(["8/10"], "/0")
+    notices = number_column(column(["9/10", "4/5"]), "m", "/10").notices
     assert notices[0].message == "Scores of 'm' are out of 10: 4/5 counts as 8."

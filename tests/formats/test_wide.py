@@ -130,26 +130,19 @@ def test_an_index_before_the_labels_is_not_taken_for_them() -> None:
         "Rank",
         "n",
         "Overall",
+        "Max",
+        "min",
     ],
 )
 def test_a_summary_is_not_a_reviewer(name: str) -> None:
-    assert refused(f"talk,Anna,{name}\nx,3,4\ny,,2\n") == (
+    assert refused(f"talk,Anna,{name}\nx,3,4\ny,,2\n").startswith(
         f"wide.csv: Column '{name}' looks like a summary, not like a reviewer. "
-        "Remove or rename it."
+        "Remove or rename it; "
     )
-    assert refused(f"talk,Anna,Bo\nx,3,4\n{name},3,4\n") == (
+    assert refused(f"talk,Anna,Bo\nx,3,4\n{name},3,4\n").startswith(
         f"wide.csv: Row '{name}' looks like a summary, not like an item. Remove or "
-        "rename it."
+        "rename it; "
     )
-
-
-@pytest.mark.parametrize("name", ["Max", "min"])
-def test_a_first_name_is_a_summary_only_if_its_numbers_are(name: str) -> None:
-    person = f"talk,Anna,Bo,{name}\nx,3,5,4\ny,1,2,3\nz,2,4,1\n"
-    assert name in read(person).reviewer_labels
-    extreme = {"Max": "5", "min": "3"}[name], {"Max": "2", "min": "1"}[name]
-    summary = f"talk,Anna,Bo,{name}\nx,3,5,{extreme[0]}\ny,1,2,{extreme[1]}\n"
-    assert "looks like a summary" in refused(summary)
 
 
 @pytest.mark.parametrize(
@@ -273,8 +266,8 @@ def test_columns_of_other_types_are_refused_in_a_sentence() -> None:
     frame = pl.DataFrame({"talk": ["x"], "Anna": [[1, 2]], "Bo": [True]})
     with pytest.raises(RatingsError, match="score must be a number"):
         read_ratings(frame, rows="items")
-    with pytest.raises(RatingsError, match="Text must be valid Unicode"):
-        read_ratings(stream('[{"talk": "\\ud800", "Anna": 3}]', "w.json"), rows="items")
+    half = stream('[{"talk": "\\ud800", "Anna": 3}]', "w.json")
+    assert read_ratings(half, rows="items").item_labels == ("?",)
 
 
 @settings(max_examples=40)

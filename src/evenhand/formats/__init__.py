@@ -7,19 +7,8 @@ and the rest is the same for all: score words, anonymising, Ratings.
 
 from __future__ import annotations
 
-PLATFORMS: dict[str, tuple[str, ...]] = {
-    "hotcrp": ("title", "pid"),
-    "openreview": ("forum", "average rating"),
-    "cmt": ("paper id", "submissionid"),
-    "easychair": ("submission #", "review #"),
-    "moodle": ("submissionid", "authorid"),
-    "canvas": ("assessor",),
-    "gavel": ("annotator id",),
-    "forms": (
-        *("timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel"),
-        *("informazioni cronologiche", "carimbo de data/hora", "completion time"),
-    ),
-    "wide": (),
-    "long": (),
-}
-"""Every layout, and columns of which its exports have one; those of forms are times."""
+PLATFORMS = (
+    *("hotcrp", "openreview", "cmt", "easychair", "moodle", "canvas", "gavel"),
+    *("forms", "wide", "long"),
+)
+"""Every layout."""

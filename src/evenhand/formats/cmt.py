@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import NamedTuple
 
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
@@ -29,34 +28,10 @@ EMAILS = ("reviewer email", "revieweremail", "email")
 PEOPLE = ("reviewer name", "reviewername", "reviewer")
 NUMBERS = ("reviewer number", "reviewernumber")
 TITLES = ("paper title", "submission title", "title")
-LONGEST = 60
 ANEW = (
     "Reviewers are numbered anew for each paper. Each of these counts as a reviewer of "
     "its own, so no person's scores of several items are compared."
 )
-
-
-class _Question(NamedTuple):
-    """A question of the form.
-
-    Attributes:
-        column: Its column in the sheet.
-        number: Such as "Q3"; empty in older sheets.
-        words: What it asks.
-        numeric: Whether the column holds the answers' numbers, not their words.
-    """
-
-    column: str
-    number: str
-    words: str
-    numeric: bool
-
-    @property
-    def short(self) -> str:
-        """The words, cut to a readable length."""
-        if len(self.words) <= LONGEST:
-            return self.words
-        return self.words[: LONGEST - 3].rstrip() + "..."
 
 
 def tell(table: Table) -> str:
@@ -66,11 +41,10 @@ def tell(table: Table) -> str:
         >>> from evenhand.columns import Source
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}
         >>> tell(Table.of({**columns, "Q1 (Overall - Value)": ["4"]}, Source()))
-        "columns 'Paper ID', 'Reviewer Email' and 'Q1 (Overall - Value)'"
+        "columns 'Paper ID' and 'Reviewer Email'"
     """
-    first = [one.column for one in _questions(table)[:1]]
-    reasons = (table.why(*names, *first) for names in EXPORTS.values() if first)
-    return next(filter(None, reasons), "")
+    reasons = (table.why(*names) for names in EXPORTS.values())
+    return next(filter(None, reasons), "") if _questions(table) else ""
 
 
 def take(table: Table, asked: layouts.Asked) -> layouts.Long:
@@ -86,14 +60,9 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     """
     item = table.named("item", asked.columns.item, "paper id", "submissionid")
     items = table.texts(item)
-    return layouts.rated(
-        table,
-        asked,
-        partial(_answers, table),
-        item=item,
-        reviewer=partial(_reviewers, items),
-        titles=layouts.titled(items, table.texts(*TITLES)),
-    )
+    titles = layouts.titled(items, table.texts(*TITLES))
+    choose, writers = partial(_answers, table), partial(_reviewers, items)
+    return layouts.rated(table, asked, choose, item, writers, titles)
 
 
 def _reviewers(items: list[str], table: Table) -> layouts.Writers:
@@ -108,44 +77,41 @@ def _reviewers(items: list[str], table: Table) -> layouts.Writers:
     return layouts.who_wrote(table, places, (numbers, own), ANEW)
 
 
-def _questions(table: Table) -> list[_Question]:
-    """Return the questions, those with numbers first, in the order of the sheet."""
-    found = [one for name in table.columns if (one := _question(name))]
-    numeric = [one for one in found if one.numeric]
-    known = {(one.number, plain(one.words)) for one in numeric}
-    rest = [one for one in found if (one.number, plain(one.words)) not in known]
-    return numeric + rest
+def _questions(table: Table) -> dict[tuple[str, str], str]:
+    """Return the column of each question by its number and words.
 
-
-def _question(column: str) -> _Question | None:
-    match = QUESTION.fullmatch(column)
-    if match is None:
-        return None
-    words = " ".join((match[2] or match[5] or "").split())
-    return _Question(column, match[1] or "", words, bool(match[3] or match[6]))
+    Of two columns that with the answers' numbers counts; the number is empty in older
+    sheets.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for name in table.columns:
+        if match := QUESTION.fullmatch(name):
+            words = " ".join((match[2] or match[5] or "").split())
+            question = match[1] or "", words
+            if match[3] or match[6] or question not in found:
+                found[question] = name
+    return found
 
 
 def _answers(table: Table, given: str) -> layouts.Place:
     """Choose the question by its words, its number or its column."""
-    questions = [
-        one
-        for one in _questions(table)
-        if one.numeric or may_be_scores(table.columns[one.column], least=2)
-    ]
-    near = [
-        one for one in questions if plain(given) in map(plain, (one.number, one.words))
-    ]
-    if not near and given in table.columns and may_be_scores(table.columns[given]):
-        near = [_question(given) or _Question(given, "", given, numeric=False)]
-    if given and len(near) == 1:
-        return near[0].short, table.columns[near[0].column]
-    shorts = [one.short for one in questions]
-    known = {
-        name if shorts.count(name) == 1 and name else f"{one.number}: {name}": one
-        for name, one in zip(shorts, questions, strict=True)
+    fields = {
+        question: name
+        for question, name in _questions(table).items()
+        if may_be_scores(table.columns[name], least=2)
     }
-    chosen = known[layouts.choose_score(given, list(known), table.source)]
-    return chosen.short, table.columns[chosen.column]
+    near = [question for question in fields if plain(given) in map(plain, question)]
+    if given and len(near) == 1:
+        return near[0][1], table.columns[fields[near[0]]]
+    if not near and given in table.columns:
+        return given, table.columns[given]
+    every = [words for _, words in fields]
+    known = {
+        words if every.count(words) == 1 and words else f"{number}: {words}": column
+        for (number, words), column in fields.items()
+    }
+    name = layouts.choose_score(given, list(known), table.source)
+    return name, table.columns[known[name]]
 
 
 CMT = layouts.Layout("cmt", "CMT", take, tell=tell)

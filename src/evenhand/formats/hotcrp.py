@@ -31,12 +31,13 @@ NOT_SCORES = re.compile(
 """Columns and keys of HotCRP's own, as opposed to fields of the review form."""
 EMAILS = ("email", "reviewer email", "e mail")
 PEOPLE = ("reviewername", "reviewer name", "reviewer", "name")
-FINISHED = ("complete", "submitted")
+STATES = ("status", "reviewstatus", "submitted")
 TRUE = ("true", "1")
+FINISHED = ("complete", "submitted", *TRUE)
 META = ("5", "meta", "metareview")
 REVIEW_ID = re.compile(r"[0-9]+[A-Z]*")
-KEYWORD = re.compile(r"(?:[A-Z][a-z]{2}){2,}[0-9]*")
 ANONYMOUS = re.compile(r"anonymous[0-9]*", re.IGNORECASE)
+UNFINISHED = "with a review that was not submitted left out"
 UNSAID = (
     "Reviews do not say who wrote them. Each of these counts as a reviewer of its own, "
     "so no person's scores of several items are compared."
@@ -57,9 +58,6 @@ def tell(table: Table) -> str:
         reason = table.why(*names)
         if reason and (export != HIDDEN or _has_review_ids(table)):
             return reason
-    keyword = next((name for name in table.columns if KEYWORD.fullmatch(name)), "")
-    if keyword and not table.find("review", *EMAILS, *PEOPLE):
-        return table.why("paper", "title", keyword)
     return ""
 
 
@@ -71,14 +69,11 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         >>> from evenhand.formats.layouts import Asked
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}
         >>> long = take(Table.of({**columns, "OveMer": ["4"]}, Source()), Asked())
-        >>> long.said, long.notices[0].code
+        >>> long.said, long.table.notices[0].code
         ("item from 'paper', reviewer from 'review', score from 'OveMer'", 'pseudonyms')
     """
     table = _opened(table)
-    table, notices = table.leave_out("row", _left_out(table))
-    if not table.height:
-        said = " ".join(notice.message for notice in notices)
-        raise table.source.whole(f"There is no submitted review. {said}")
+    table = table.leave_out("row", _left_out(table))
     item = table.named("item", asked.columns.item, "paper", "pid")
     fields = {
         name: values
@@ -87,15 +82,9 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         and name not in (item, asked.columns.reviewer)
         and may_be_scores(values)
     }
-    return layouts.rated(
-        table,
-        asked,
-        layouts.among(fields, table.source),
-        item=item,
-        reviewer=_reviewers,
-        titles=layouts.titled(table.texts(item), table.texts("title")),
-        notices=notices,
-    )
+    titles = layouts.titled(table.texts(item), table.texts("title"))
+    choose = layouts.among(fields, table.source)
+    return layouts.rated(table, asked, choose, item, _reviewers, titles)
 
 
 def _opened(table: Table) -> Table:
@@ -116,25 +105,17 @@ def _left_out(table: Table) -> Reasons:
     # Only exports with a pid have a status; elsewhere it is a field of the form.
     if not table.find("pid"):
         return {}
-    status = table.find("status", "reviewstatus")
-    kind, rtype, stated, done, draft = (
-        table.cells(name).str.to_lowercase()
-        for name in ("object", "rtype", status, "submitted", "draft")
+    kind, rtype, draft, stated = (
+        table.cells(*names).str.to_lowercase()
+        for names in (["object"], ["rtype"], ["draft"], STATES)
     )
-    if status:
-        unfinished = ~stated.is_in(FINISHED)
-    elif table.find("submitted"):
-        unfinished = ~done.is_in(TRUE)
-    else:
-        unfinished = draft.is_in(TRUE)
+    states = bool(table.find(*STATES))
+    finished = stated.is_in(FINISHED) if states else ~draft.is_in(TRUE)
     no_review = (kind != "review") & bool(table.find("object"))
     return {
         "other_entries": ("without a review left out", no_review),
         "meta_reviews": ("with a metareview left out", rtype.is_in(META)),
-        "unfinished_reviews": (
-            "with a review that was not submitted left out",
-            unfinished,
-        ),
+        "unfinished_reviews": (UNFINISHED, ~finished),
     }
 
 
@@ -149,11 +130,7 @@ def _reviewers(table: Table) -> layouts.Writers:
             for paper, letter, number in cells
         ]
     if not (place or table.find(*EMAILS, *PEOPLE)):
-        raise table.source.whole(
-            "Nothing tells who wrote a review: there is neither 'email' nor "
-            "'reviewername' nor 'review'. Download it again as someone who may see "
-            "the reviews' numbers."
-        )
+        raise table.no_column("reviewer")
     # Reviews by token share accounts that are named so, whoever wrote them.
     places = (EMAILS, PEOPLE)
     return layouts.who_wrote(table, places, (place, own), UNSAID, ANONYMOUS)

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.claims import Notice
 from evenhand.columns import Columns, called, cut_alike
 from evenhand.errors import OptionError, listing
-from evenhand.formats.tables import Table, as_text, plain, strings
+from evenhand.formats.tables import Table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -38,6 +37,7 @@ SCORE = re.compile(
 )
 """What the score is called where other fields stand beside it."""
 
+TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
 COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
 ANEW = (
@@ -49,8 +49,8 @@ ANEW = (
 Values = pl.Series | Sequence[object]
 Place = tuple[str, Values]
 """Where something was found, in words, and its values."""
-Writers = tuple[Place, Sequence[Notice]]
-"""Where writers were found and who wrote each review, and what to say of it."""
+Writers = tuple[Place, Table]
+"""Where writers were found and who wrote each review, and the reviews, with notices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,6 @@ class Long:
         names: Which of its columns is the reviewer, the item, the score and so on.
         said: Where each part was taken from, to follow "Read as ...".
         titles: What people call an item, by its label as text.
-        notices: What was left out, and what the reader must know.
         authors: Whose an item is, by its label as text.
         people: What a reviewer is called beside the label, such as an e-mail.
     """
@@ -98,7 +97,6 @@ class Long:
     names: Columns
     said: str
     titles: Mapping[str, str] = field(default_factory=dict)
-    notices: Sequence[Notice] = ()
     authors: Mapping[str, str] = field(default_factory=dict)
     people: Mapping[str, str] = field(default_factory=dict)
 
@@ -154,11 +152,9 @@ def rated(
     table: Table,
     asked: Asked,
     choose: Callable[[str], Place],
-    *,
     item: str | Place,
     reviewer: str | Callable[[Table], Writers],
     titles: Mapping[str, str] | None = None,
-    notices: Sequence[Notice] = (),
 ) -> Long:
     """Return the long form of a platform's reviews.
 
@@ -171,26 +167,26 @@ def rated(
         reviewer: Column of the reviewer, or what finds out who wrote each review if the
             user named no column, and what to say of it.
         titles: What people call an item.
-        notices: What the reader must know.
     """
     given = asked.columns
     score, scores = choose(given.score)
-    score = score if score not in ("reviewer", "item", "weight") else "score"
+    score = (
+        "score" if score in ("reviewer", "item", "weight") else cut_alike([score])[0]
+    )
     if isinstance(item, str):
         item = repr(item), table.columns[item]
     if given.reviewer or isinstance(reviewer, str):
         name = table.named("reviewer", given.reviewer, str(reviewer))
         found: Place = repr(name), table.columns[name]
     else:
-        found, more = reviewer(table)
-        notices = [*notices, *more]
+        found, table = reviewer(table)
     columns = {"reviewer": found[1], "item": item[1], score: scores}
-    names = Columns("reviewer", "item", score)
+    names = Columns("reviewer", "item", score, weight="weight" if given.weight else "")
     if given.weight:
         columns["weight"] = choose(given.weight)[1]
-        names = replace(names, weight="weight")
     said = f"item from {item[0]}, reviewer from {found[0]}, score from {score!r}"
-    return Long(Table.of(columns, table.source), names, said, titles or {}, notices)
+    long = Table.of(columns, table.source)
+    return Long(replace(long, notices=table.notices), names, said, titles or {})
 
 
 def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
@@ -326,8 +322,8 @@ def who_wrote(
         >>> from evenhand.columns import Source
         >>> table = Table.of({"name": ["Bo", ""]}, Source())
         >>> own = ("review", ["1A", "1B"])
-        >>> found, notices = who_wrote(table, ([], ["name"]), own, "Are odd.")
-        >>> found, notices[0].message
+        >>> found, table = who_wrote(table, ([], ["name"]), own, "Are odd.")
+        >>> found, table.notices[0].message
         (("'name' or 'review'", ['Bo', '1B']), '1 of 2 are odd.')
     """
     emails, names = (table.texts(*columns) for columns in places)
@@ -339,54 +335,61 @@ def who_wrote(
     place = table.find(*places[0], *places[1])
     found = [place if hidden < len(people) else "", own[0] if hidden else ""]
     where = " or ".join(repr(it) for it in found if it)
-    notices = pseudonyms(hidden, len(people), unsaid)
-    return (where, [one or two for one, two in people]), notices
+    wrote = where, [one or two for one, two in people]
+    return wrote, pseudonyms(table, hidden, unsaid)
 
 
-def pseudonyms(hidden: int, total: int, unsaid: str) -> list[Notice]:
+def pseudonyms(table: Table, hidden: int, unsaid: str) -> Table:
     """Say that reviews do not say who wrote them, all or some of them.
 
     Examples:
-        >>> pseudonyms(2, 3, "Reviews do not say who wrote them.")[0].message
-        '2 of 3 reviews do not say who wrote them.'
+        >>> from evenhand.columns import Source
+        >>> table = Table.of({"item": ["x", "y", "z"]}, Source())
+        >>> pseudonyms(table, 2, "Reviews do not say who wrote them.").notices
+        (Notice(code='pseudonyms', message='2 of 3 reviews do not say who wrote
+        them.'),)
     """
-    some = f"{hidden} of {total} {unsaid[:1].lower()}{unsaid[1:]}"
-    text = unsaid if hidden == total else some
-    return [Notice("pseudonyms", text)] if hidden else []
+    some = f"{hidden} of {table.height} {unsaid[:1].lower()}{unsaid[1:]}"
+    text = unsaid if hidden == table.height else some
+    return table.noted("pseudonyms", text) if hidden else table
 
 
-def numbered_anew(column: str, people: pl.Series, items: pl.Series) -> list[Notice]:
+def numbered_anew(table: Table, reviewer: str, item: str) -> Table:
     """Warn where reviewers seem to be numbered within each item.
 
     Args:
-        column: Name of the column of reviewers; bare numbers need one that says so.
-        people: Reviewer of each rating.
-        items: Item of each rating.
-
-    Returns:
-        One notice, or none.
+        table: The ratings.
+        reviewer: Column of reviewers; bare numbers need a name that says so.
+        item: Column of items.
 
     Examples:
-        >>> items = pl.Series(["x", "x", "y", "y"])
-        >>> numbered_anew("judge", pl.Series(["R1", "R2", "R1", "R2"]), items)[0].code
+        >>> from evenhand.columns import Source
+        >>> names, items = ["R1", "R2", "R1", "R2"], ["x", "x", "y", "y"]
+        >>> table = Table.of({"judge": names, "item": items}, Source())
+        >>> numbered_anew(table, "judge", "item").notices[0].code
         'pseudonyms'
-        >>> numbered_anew("judge", pl.Series(["R1", "R2", "R2", "R3"]), items)
-        []
     """
-    optional = "?" if NUMBER_COLUMN.fullmatch(plain(column)) else ""
+    optional = "?" if NUMBER_COLUMN.fullmatch(plain(reviewer)) else ""
     pattern = f"{COUNTED}{optional}([1-9][0-9]{{0,5}})$"
-    # Most files are told by their first row.
-    if len(people) == 0 or not re.match(pattern, as_text(people[0])):
-        return []
-    rows = pl.DataFrame({"name": strings(people), "item": strings(items)})
-    rows = rows.with_columns(number=pl.col("name").str.extract(pattern).cast(pl.Int64))
-    number = pl.col("number")
-    within = rows.group_by("item").agg((number.n_unique() == number.max()).alias("all"))
-    distinct = rows["number"].n_unique()
-    anew = (
-        rows["number"].null_count() == 0
-        and within["all"].all()
-        and within.height > 1
-        and 1 < distinct == rows["name"].n_unique()
-    )
-    return [Notice("pseudonyms", ANEW)] if anew else []
+    numbers = table.cells(reviewer).str.extract(pattern).cast(pl.Int64)
+    if numbers.null_count() or numbers.n_unique() < 2:  # noqa: PLR2004 - one is no count
+        return table
+    rows = pl.DataFrame({"item": table.cells(item), "number": numbers})
+    within = rows.group_by("item").agg(pl.n_unique("number"), most=pl.max("number"))
+    anew = within.height > 1 and (within["number"] == within["most"]).all()
+    return table.noted("pseudonyms", ANEW) if anew else table
+
+
+def companion(table: Table, *names: str) -> Table | None:
+    """Return the second file of an export, if there is one.
+
+    Raises:
+        RatingsError: If it has not all these columns.
+    """
+    other = table.companion
+    if other is not None and not other.why(*names):
+        raise other.source.whole(
+            f"The second file must have the columns {listing(names)}, got "
+            f"{listing(other.columns)}."
+        )
+    return other

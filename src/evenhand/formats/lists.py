@@ -120,7 +120,7 @@ def read_marks(path: str, decimal: str = "") -> dict[str, float]:
         RatingsError: If the file cannot be read, has no such column, a mark is no
             number, or an item has two.
     """
-    table, _ = decimal_points(read_table(fetch(path)), decimal)
+    table = decimal_points(read_table(fetch(path)), decimal)
     items, columns = _named(table, "item"), _named(table, "mark", "score")
     if not (items and columns):
         raise table.source.whole(

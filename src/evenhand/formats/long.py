@@ -12,13 +12,11 @@ from dataclasses import asdict, astuple, replace
 
 import polars as pl
 
-from evenhand.claims import Notice
 from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
 from evenhand.errors import RatingsError
 from evenhand.formats import layouts
 from evenhand.formats.tables import Table, plain
 
-TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
 NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
 SHARED = "A name has several e-mails, so reviewers are known by their e-mails."
@@ -50,35 +48,29 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         "winner from 'winner', loser from 'loser'"
     """
     names = find_columns(list(table.columns), asked.columns, table.source)
-    notices = []
     if names.reviewer and not asked.columns.reviewer:
         email = _namesakes(table, names)
         if email:
             people = table.texts(names.reviewer)
             known = layouts.identify(table.texts(email), people, table.source)
-            columns = {**table.columns, email: pl.Series(known)}
-            table, names = (
-                replace(table, columns=columns),
-                replace(names, reviewer=email),
-            )
-            notices = [Notice("shared_names", SHARED)]
+            table = replace(table, columns={**table.columns, email: pl.Series(known)})
+            table = table.noted("shared_names", SHARED)
+            names = replace(names, reviewer=email)
     used = {part: name for part, name in asdict(names).items() if name}
-    kept = Table({name: table.columns[name] for name in used.values()}, table.source)
     said = ", ".join(f"{part} from {name!r}" for part, name in used.items())
     if not names.item:
-        return layouts.Long(kept, names, said, notices=notices)
+        return layouts.Long(table, names, said)
     if names.reviewer:
-        both = (kept.columns[it] for it in (names.reviewer, names.item))
-        notices += layouts.numbered_anew(names.reviewer, *both)
+        table = layouts.numbered_anew(table, names.reviewer, names.item)
     authors = layouts.titled(table.texts(names.item), table.texts(*AUTHORS))
-    return layouts.Long(kept, names, said, _titles(table, names), notices, authors)
+    return layouts.Long(table, names, said, _titles(table, names), authors)
 
 
 def _titles(table: Table, names: Columns) -> dict[str, str]:
     """Return items' titles: a column called so, or one name for each item's id."""
     items = table.texts(names.item)
     free = [name for name in table.columns if name not in astuple(names)]
-    called = [name for name in free if TITLE.fullmatch(plain(name))]
+    called = [name for name in free if layouts.TITLE.fullmatch(plain(name))]
     called += [name for name in free if is_alias(name, NAMES) and not ID.search(name)]
     for name in called:
         cells = table.texts(name)
@@ -121,12 +113,7 @@ def take_gavel(table: Table, asked: layouts.Asked) -> layouts.Long:
     asked = replace(asked, columns=replace(asked.columns, **both))
     skipped = (table.cells(both["winner"]) == "") | (table.cells(both["loser"]) == "")
     reasons = {"skipped_decisions": ("without a winner or a loser left out", skipped)}
-    made, notices = table.leave_out("decision", reasons)
-    if not made.height:
-        raise table.source.whole(
-            "There is no decision: every winner or loser is empty."
-        )
-    return replace(take(made, asked), notices=notices)
+    return take(table.leave_out("decision", reasons), asked)
 
 
 LONG = layouts.Layout("long", "the long form", take, tell=tell, only_scores=False)

@@ -8,18 +8,15 @@ the chairs' console has only averages and is refused.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evenhand.claims import Notice
-from evenhand.errors import listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
 from evenhand.formats.tables import Table, as_text, entries, flatten, holds_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand.columns import Source
 
@@ -37,17 +34,10 @@ PROSE = re.compile(
     "authors|authorids|keywords|venue|venueid|pdf"
 )
 """Fields that are never scores, though few and short words may fill them."""
-PER_PAPER = re.compile(r"(?:.*/)?([^/]*[0-9])/([^/]+)")
+PER_PAPER = re.compile(r"[^/]*[0-9]/[^/]+$")
 PAPER_NUMBER = re.compile(
     r"(?:paper|submission)([0-9]+)(?:/|$)", re.IGNORECASE | re.MULTILINE
 )
-PAPER_PREFIX = re.compile(r"(?:paper|submission)[0-9]+/", re.IGNORECASE)
-
-LEFT_OUT = {
-    "other_notes": "Notes that are no reviews",
-    "deleted_notes": "Deleted reviews",
-    "withdrawn_items": "Reviews of withdrawn or desk-rejected submissions",
-}
 ONE_PAPER = (
     "Reviews are signed with a pseudonym for one paper only, so the same person cannot "
     "be recognised again. Each of these counts as a reviewer of its own, and no "
@@ -85,20 +75,15 @@ class _Note:
         self.signatures = _several(raw.get("signatures"))
 
     @property
-    def kind(self) -> str:
-        """What a note is: the end of the invitation that it was written by."""
-        ends = [
-            PAPER_PREFIX.sub("", text.rsplit("/-/", 1)[-1]).replace("/", "_")
-            for text in self.invitations
-        ]
-        reviews = [end for end in ends if end.casefold().endswith("review")]
-        return (reviews or ends or [""])[0]
+    def kinds(self) -> list[str]:
+        """What a note may be: the ends of the invitations that it was written by."""
+        return [text.rsplit("/", 1)[-1].casefold() for text in self.invitations]
 
     @property
     def is_gone(self) -> bool:
         """Whether a submission was deleted, withdrawn or rejected without review."""
-        marks = [*self.invitations, _text(self.content.get("venueid"))]
-        ends = " ".join(mark.rsplit("/", 1)[-1].casefold() for mark in marks)
+        venue = _text(self.content.get("venueid")).rsplit("/", 1)[-1].casefold()
+        ends = " ".join([*self.kinds, venue])
         return bool(self.raw.get("ddate")) or any(word in ends for word in GONE)
 
     @property
@@ -108,9 +93,9 @@ class _Note:
         if len(people) == 1:
             return people[0], ""
         alone = self.signatures[0] if len(self.signatures) == 1 else ""
-        match = PER_PAPER.fullmatch(alone)
+        match = PER_PAPER.search(alone)
         # A group such as ".../Reviewers" is nobody: the note itself tells them apart.
-        return "", f"{match[1]}/{match[2]}" if match else self.name
+        return "", match[0] if match else self.name
 
     @property
     def paper(self) -> str:
@@ -170,35 +155,27 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         note.name: note for note in notes if note.name and note.forum in (note.name, "")
     }
     replies = [note for note in notes if note.name not in submissions]
-    reviews, notices = _standing(replies, submissions, table.source)
-    source = table.source.keep([note.row for note in reviews])
-    raw = flatten([note.raw for note in reviews], source)
-    item = _items(reviews, submissions, source)
+    source = table.source.keep([note.row for note in replies])
+    reasons = _left_out(replies, submissions)
+    raw = flatten([note.raw for note in replies], source).leave_out("note", reasons)
+    out = zip(*(rows for _, rows in reasons.values()), strict=True)
+    reviews = [note for note, no in zip(replies, out, strict=True) if not any(no)]
+    item = _items(reviews, submissions)
     if asked.columns.item:
         name = raw.named("item", asked.columns.item)
         item = repr(name), raw.columns[name]
     papers = [submissions.get(note.forum, _Note(0, {})) for note in reviews]
-    titles = [_text(paper.content.get("title")) for paper in papers]
-    return layouts.rated(
-        raw,
-        asked,
-        partial(_field, reviews, source),
-        item=item,
-        reviewer=partial(_reviewers, reviews),
-        titles=layouts.titled(map(_text, item[1]), titles),
-        notices=notices,
-    )
+    called = [_text(paper.content.get("title")) for paper in papers]
+    titles = layouts.titled(map(_text, item[1]), called)
+    choose = partial(_field, reviews, raw.source)
+    return layouts.rated(raw, asked, choose, item, partial(_writers, reviews), titles)
 
 
-def _reviewers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
+def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
     """Return who signed each review, and a notice of those with a pseudonym."""
-    people = ["".join(note.signed) for note in reviews]
-    if "" in people:
-        text = "signatures must name one reviewer, got nothing"
-        raise raw.source.at(people.index(""), text)
     hidden = sum(not note.signed[0] for note in reviews)
-    unsaid = layouts.pseudonyms(hidden, len(reviews), ONE_PAPER)
-    return ("'signatures'", people), unsaid
+    people = ["".join(note.signed) for note in reviews]
+    return ("'signatures'", people), layouts.pseudonyms(raw, hidden, ONE_PAPER)
 
 
 def _raw_notes(table: Table) -> list[Fields]:
@@ -212,73 +189,44 @@ def _raw_notes(table: Table) -> list[Fields]:
 def _notes(table: Table) -> list[_Note]:
     """Return every note once, also those inside a submission's details."""
     found: dict[object, _Note] = {}
-    for row, fields in _with_replies(table):
-        note = _Note(row, fields)
-        # A note without an id is like no other.
-        first = found.setdefault(note.name or id(fields), note)
-        if any(fields.get(key) != first.raw.get(key) for key in ("content", "ddate")):
-            raise table.source.at(
-                row, f"note must stand once, got another version of {shown(note.name)}"
-            )
+    for row, note in enumerate(_raw_notes(table)):
+        details = note.get("details")
+        inside = details if isinstance(details, dict) else {}
+        replies = [reply for key in REPLIES for reply in inside.get(key) or ()]
+        for raw in (note, *(reply for reply in replies if isinstance(reply, dict))):
+            # A note without an id is like no other.
+            found.setdefault(_text(raw.get("id")) or id(raw), _Note(row, raw))
     return list(found.values())
 
 
-def _with_replies(table: Table) -> Iterator[tuple[int, Fields]]:
-    for row, note in enumerate(_raw_notes(table)):
-        yield row, note
-        details = note.get("details")
-        replies = details if isinstance(details, dict) else {}
-        for key in REPLIES:
-            for reply in replies.get(key) or ():
-                if not isinstance(reply, dict):
-                    raise table.source.at(
-                        row, f"{key} must be JSON objects, got {shown(reply)}"
-                    )
-                yield row, reply
+def _left_out(
+    replies: Sequence[_Note], submissions: Mapping[str, _Note]
+) -> dict[str, tuple[str, list[bool]]]:
+    """Return the notes that are no review of a submission that stands, by the reason.
 
-
-def _standing(
-    replies: Sequence[_Note], submissions: Mapping[str, _Note], source: Source
-) -> tuple[list[_Note], list[Notice]]:
-    """Keep official reviews of submissions that stand, and say all that is left out."""
-    wanted = _review_kind({note.kind for note in replies}, source)
+    Where no note is an official review, the venue calls its reviews otherwise.
+    """
+    official = any(REVIEW in note.kinds for note in replies)
     gone = {forum for forum, note in submissions.items() if note.is_gone}
-    reviews = []
-    left: dict[str, Counter[str]] = {code: Counter() for code in LEFT_OUT}
-    for note in replies:
-        if note.kind.casefold() != wanted:
-            left["other_notes"][note.kind or "note without invitation"] += 1
-        elif note.raw.get("ddate"):
-            left["deleted_notes"][""] += 1
-        elif note.forum in gone:
-            left["withdrawn_items"][""] += 1
-        else:
-            reviews.append(note)
-    notices = []
-    for code, kinds in left.items():
-        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-        text = f"{LEFT_OUT[code]} were left out: {listed.strip()}."
-        notices += [Notice(code, text)] if kinds else []
-    if not reviews:
-        reasons = "".join(f" {notice.message}" for notice in notices)
-        raise source.whole(f"There is no official review.{reasons}")
-    return reviews, notices
 
+    def is_review(kind: str) -> bool:
+        named = kind.endswith("review") and not any(no in kind for no in NOT_REVIEWS)
+        return kind == REVIEW if official else named
 
-def _review_kind(kinds: set[str], source: Source) -> str:
-    """Tell which kind of note is a review; venues may name it otherwise."""
-    folded = {kind.casefold() for kind in kinds}
-    named = {
-        kind
-        for kind in folded
-        if kind.endswith("review") and not any(no in kind for no in NOT_REVIEWS)
+    return {
+        "other_notes": (
+            "of another kind than a review left out",
+            [not any(map(is_review, note.kinds)) for note in replies],
+        ),
+        "deleted_notes": (
+            "marked as deleted left out",
+            [bool(note.raw.get("ddate")) for note in replies],
+        ),
+        "withdrawn_items": (
+            "on withdrawn or desk-rejected submissions left out",
+            [note.forum in gone for note in replies],
+        ),
     }
-    if REVIEW in folded or len(named) == 1:
-        return REVIEW if REVIEW in folded else named.pop()
-    ends = listing(sorted(filter(None, kinds)))
-    raise source.whole(
-        f"No note is an official review. Their invitations end in {ends or 'nothing'}."
-    )
 
 
 def _field(reviews: Sequence[_Note], source: Source, given: str) -> layouts.Place:
@@ -294,17 +242,10 @@ def _field(reviews: Sequence[_Note], source: Source, given: str) -> layouts.Plac
     return layouts.among(fields, source)(wanted)
 
 
-def _items(
-    reviews: Sequence[_Note], submissions: Mapping[str, _Note], source: Source
-) -> layouts.Place:
+def _items(reviews: Sequence[_Note], submissions: Mapping[str, _Note]) -> layouts.Place:
     """Return where submissions were found, and each review's."""
-    numbers: dict[str, str] = {}
-    for row, note in enumerate(reviews):
-        if not note.forum:
-            raise source.at(row, "forum must be given, got nothing")
-        submission = submissions.get(note.forum)
-        known = "" if submission is None else _text(submission.raw.get("number"))
-        numbers[note.forum] = known or note.paper
+    known = {forum: _text(it.raw.get("number")) for forum, it in submissions.items()}
+    numbers = {note.forum: known.get(note.forum) or note.paper for note in reviews}
     # Numbers start again for each venue, forums do not.
     if len(set(numbers.values())) == len(numbers) and all(numbers.values()):
         return "the submission's number", [numbers[note.forum] for note in reviews]

@@ -12,7 +12,6 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from evenhand.claims import Notice
 from evenhand.columns import (
     Source,
     alike,
@@ -24,7 +23,6 @@ from evenhand.columns import (
 )
 from evenhand.errors import (
     OptionError,
-    RatingsError,
     counted,
     listing,
     require_sequence,
@@ -34,7 +32,7 @@ from evenhand.errors import (
 from evenhand.formats import PLATFORMS
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
-from evenhand.formats.tables import Table, decimal_points, plain, read_table
+from evenhand.formats.tables import Table, decimal_points, read_table
 from evenhand.ratings import Ratings, frame_columns, join_labels
 
 if TYPE_CHECKING:
@@ -183,11 +181,11 @@ def read(
     if asked.format and asked.format not in PLATFORMS:
         text = unknown("format", asked.format, PLATFORMS)
         raise OptionError(text[:1].upper() + text[1:])
-    table, commas = _table(source, asked)
+    table = _table(source, asked)
     if companion is not None:
-        table = replace(table, companion=_table(companion, Asked())[0])
+        table = replace(table, companion=_table(companion, Asked()))
     if not are_counts(table.columns, asked.columns):
-        return _ratings(table, asked, commas, all_items)
+        return _ratings(table, asked, all_items)
     if not counts:
         raise table.source.whole(
             "These are counts of scores, by the column 'count', and only compare can "
@@ -228,7 +226,7 @@ def read_counts(
         Counts(160 scores of 2 items)
     """
     asked = Asked(given_columns(item=item, score=score))
-    return _counts(_table(source, asked)[0], asked, once)
+    return _counts(_table(source, asked), asked, once)
 
 
 def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
@@ -254,16 +252,11 @@ def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
 
 
 def _ratings(
-    table: Table,
-    asked: Asked,
-    commas: Sequence[Notice],
-    all_items: Sequence[Label] | None,
+    table: Table, asked: Asked, all_items: Sequence[Label] | None
 ) -> tuple[Ratings, Key | None]:
     layout, reason = recognise(table, asked)
     layout.check_options(table, asked)
-    found = layout.take(table, asked)
-    found = replace(found, notices=[*found.notices, *commas])
-    found = _numbered(_selected(found, asked), asked)
+    found = _numbered(_selected(layout.take(table, asked), asked), asked)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(found.names).items())
@@ -278,7 +271,7 @@ def _ratings(
         found.table.source,
         all_items=all_items,
         titles=found.titles,
-        notices=found.notices,
+        notices=found.table.notices,
         read_as=read_as,
     )
     if key is None:
@@ -323,40 +316,32 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
         )
     if named:
         return layout_of(named), ""
-    names = {plain(name) for name in table.columns}
-    rated = not (columns.winner or columns.rank or asked.rows == "items")
-    if rated and not names.isdisjoint(PLATFORMS["forms"]):
-        from evenhand.formats import forms  # noqa: PLC0415 - few files are
+    if not (columns.winner or columns.rank or asked.rows == "items"):
+        from evenhand.formats import forms  # noqa: PLC0415 - like other layouts
 
         # The last responses count, whatever columns the user names.
         time = forms.time_of(table) if columns.item or asked.rows else ""
-        reason = forms.tell(table) or (table.why(time) if time else "")
-        if reason:
+        if reason := forms.tell(table) or (table.why(time) if time else ""):
             return forms.FORMS, reason
     if asked.rows:
         return layout_of("wide"), ""
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
-    possible = (
-        layout_of(name)
-        for name, marks in PLATFORMS.items()
-        # The list of reviews may lie deeper in a document.
-        if marks and (table.document is not None or not names.isdisjoint(marks))
-    )
+    possible = map(layout_of, PLATFORMS[:-2])
     found = [(one, reason) for one in possible if (reason := one.recognise(table))]
     if len(found) > 1:
         raise table.source.whole(
             f"The file may come from {listing(one.name for one, _ in found)}. Say "
             "which with format= or --format."
         )
-    general = ((one, one.recognise(table)) for one in map(layout_of, ("long", "wide")))
-    told = found or (it for it in general if it[1])
-    return next(iter(told), (layout_of("long"), ""))
+    if found:
+        return found[0]
+    long, wide = map(layout_of, ("long", "wide"))
+    told = "" if (reason := long.recognise(table)) else wide.recognise(table)
+    return (wide, told) if told else (long, reason)
 
 
-def _table(
-    source: Readable | IntoDataFrame, asked: Asked
-) -> tuple[Table, Sequence[Notice]]:
+def _table(source: Readable | IntoDataFrame, asked: Asked) -> Table:
     """Read a file's cells, join columns such as judge+prompt, and say of commas."""
     frame = nw.from_native(source, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
@@ -386,29 +371,23 @@ def _labels(option: str, names: Names) -> tuple[str, ...]:
 
 def _selected(found: Long, asked: Asked) -> Long:
     """Leave out what the user does not want, and tell of ratings of one's own."""
-    own = _own_rows(found)
-    keep = np.ones(found.table.height, dtype=np.bool_)
-    if asked.exclude or asked.only:
-        keep = _wanted(found, asked, own)
-    notices = list(found.notices)
+    own, table = _own_rows(found), found.table
+    keep = _wanted(found, asked, own)
     if not keep.all():
         text = f"{counted(int((~keep).sum()), 'rating')} left out as you asked."
-        notices.append(Notice("excluded", text))
-    own &= keep
+        if not keep.any():
+            raise table.source.whole("There is no rating left. Exclude less.")
+        table = table.noted("excluded", text).keep(np.flatnonzero(keep).tolist())
+    own = own[keep]
     if own.any():
-        people = found.table.cells(found.names.reviewer).filter(pl.Series(own))
+        people = table.cells(found.names.reviewer).filter(pl.Series(own))
         who = "" if asked.anonymise else f": {listing(people.unique().sort())}"
         text = (
             f"{counted(len(people), 'rating')} of the reviewer's own item kept{who}. "
             "Leave such ratings out with exclude= or --exclude self."
         )
-        notices.append(Notice("self_ratings", text))
-    if keep.all():
-        return replace(found, notices=notices)
-    if not keep.any():
-        raise found.table.source.whole("There is no rating left. Exclude less.")
-    kept = found.table.keep(np.flatnonzero(keep).tolist())
-    return replace(found, table=kept, notices=notices)
+        table = table.noted("self_ratings", text)
+    return replace(found, table=table)
 
 
 def _own_rows(found: Long) -> NDArray[np.bool_]:
@@ -421,10 +400,7 @@ def _own_rows(found: Long) -> NDArray[np.bool_]:
     own = np.zeros(found.table.height, dtype=np.bool_)
     if not names.reviewer or not names.item:
         return own
-    try:
-        people, items = map(found.table.cells, (names.reviewer, names.item))
-    except RatingsError:  # of half a character, which is refused with its place later
-        return own
+    people, items = map(found.table.cells, (names.reviewer, names.item))
     who = {it: _names(it, found.people.get(it, "")) for it in people.unique()}
     whose = {
         it: _names(it, found.titles.get(it, ""), found.authors.get(it, ""))
@@ -500,17 +476,15 @@ def _numbered(found: Long, asked: Asked) -> Long:
     kind = found.names.kind
     if asked.scale and kind != "scores":
         raise OptionError(f"scale must be left out for {kind}: it orders scores.")
-    columns, source = {**found.table.columns}, found.table.source
-    notices = list(found.notices)
+    table = found.table
     for name in (found.names.score, found.names.rank, found.names.weight):
         scale = asked.scale if name == found.names.score else ""
-        if name and (scale or not _has_numbers(columns[name])):
+        if name and (scale or not _has_numbers(table.columns[name])):
             from evenhand.formats.scale import number_column  # noqa: PLC0415 - few do
 
-            columns[name], more = number_column(columns[name], name, source, scale)
-            notices += more
-    source = replace(source, orders=kind == "scores" and not asked.scale)
-    return replace(found, table=Table(columns, source), notices=notices)
+            table = number_column(table, name, scale)
+    source = replace(table.source, orders=kind == "scores" and not asked.scale)
+    return replace(found, table=replace(table, source=source))
 
 
 def _has_numbers(values: pl.Series) -> bool:
@@ -540,8 +514,5 @@ def _coded(found: Long, path: str) -> tuple[Key, Long]:
     coded = (sorted(key.codes[one] for one in pair) for pair in alike(names))
     similar = alike_notices("reviewer", [(one, two) for one, two in sorted(coded)])
     columns = {**table.columns, name: people.replace_strict(key.codes)}
-    return key, replace(
-        found,
-        table=Table(columns, table.source),
-        notices=[*found.notices, CODED, *similar],
-    )
+    notices = (*table.notices, CODED, *similar)
+    return key, replace(found, table=replace(table, columns=columns, notices=notices))

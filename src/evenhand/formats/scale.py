@@ -12,14 +12,14 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.claims import Notice
-from evenhand.columns import MISSING_WORDS, NUMBER
-from evenhand.errors import OptionError, listing, shown
-from evenhand.formats.tables import NOTHING, strings
+from evenhand.columns import NUMBER
+from evenhand.errors import OptionError, listing, must_be, shown
+from evenhand.formats.tables import NOTHING, Table, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,10 @@ LED = (
     r"\s*[:.)(=\x{2013}\x{2014}-]\s*[^\W\d].*|\s+[^\W\d][^\d\n]*)$"
 )
 """A number with its base or its words: 8/10, "5. Strong accept", "5 (accept)"."""
+ORDER = (
+    "words from worst to best with < between them, such as 'reject<accept', or best= "
+    "and a letter, or / and a base, such as /10"
+)
 MOST_WORDS = 12
 LONGEST_WORD = 40
 FARTHEST = 5
@@ -115,32 +119,25 @@ def parse_scale(order: str) -> dict[str, float]:
     """
     words = [_folded(word) for word in order.split("<")]
     if not all(words) or len(words) == 1 or re.search("[>=\u2264\u2265]", order):
-        raise OptionError(
-            "scale must be words from worst to best with < between them, such as "
-            "'reject<accept', or best= and a letter, or / and a base, such as /10, got "
-            f"{shown(order)}."
-        )
+        raise must_be("scale", ORDER, order)
     twice = next((word for word in words if words.count(word) > 1), "")
     if twice:
         raise OptionError(f"scale must name each word once, got {shown(twice)} twice.")
     return {word: float(step) for step, word in enumerate(words, start=1)}
 
 
-def number_column(
-    values: pl.Series | Sequence[object], what: str, source: Source, scale: str = ""
-) -> tuple[pl.Series, Sequence[Notice]]:
+def number_column(table: Table, name: str, scale: str = "") -> Table:
     """Turn a column of scores into numbers, by a scale if one is given.
 
     Args:
-        values: The column.
-        what: Its name.
-        source: Its file and lines.
+        table: The table.
+        name: Its column of scores.
         scale: The order of words, "best=" and a letter, or "/" and a base.
 
     Returns:
-        Each cell's number, null where there is no score, and what to say. Without an
-        order a cell that is something else stays as it is, so that the usual error
-        names its place.
+        The table with each cell's number as text, null where there is no score, and
+        with a notice. Without an order a cell that is something else stays as it is, so
+        that the usual error names its place.
 
     Raises:
         RatingsError: If a word is not on the scale, or scores are out of several
@@ -148,62 +145,60 @@ def number_column(
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> words = pl.Series(["good", "bad", ""])
-        >>> number_column(words, "mark", Source(), "bad<good")[0].to_list()
-        [2.0, 1.0, None]
-        >>> cells = pl.Series(["8/10", "n/a", "5"])
-        >>> number_column(cells, "mark", Source())[0].to_list()
+        >>> table = Table.of({"mark": ["good", "bad", ""]}, Source())
+        >>> number_column(table, "mark", "bad<good").columns["mark"].to_list()
+        ['2.0', '1.0', None]
+        >>> table = Table.of({"mark": ["8/10", "n/a", "5"]}, Source())
+        >>> number_column(table, "mark").columns["mark"].to_list()
         ['8', None, '5']
-        >>> cells = pl.Series(["4/5", "9/10"])
-        >>> number_column(cells, "mark", Source(), "/10")[0].to_list()
-        ['8.0', '9.0']
     """
-    cells = strings(values)
-    if not scale or BASE.fullmatch(scale):
-        return _number_cells(cells, what, source, scale)
-    # A look at the distinct words only, since a file may have a million rows.
-    keys = {word: _folded(word) for word in cells.unique(maintain_order=True) if word}
+    cells, source = strings(table.columns[name]), table.source
+    numbered = _based if not scale or BASE.fullmatch(scale) else _ordered
+    # A look at the distinct cells only, since a file may have a million rows.
+    distinct = cells.unique(maintain_order=True)
+    found, bad, said = numbered(distinct, name, source, scale)
+    if bad:
+        raise source.each(
+            (cells.index_of(it) or 0, f"{name} must be {rule}, got {shown(it)}", hint)
+            for it, (rule, hint) in bad.items()
+        )
+    numbers = cells.replace_strict(found, return_dtype=pl.String)
+    table = replace(table, columns={**table.columns, name: numbers})
+    return table.noted(*said) if said else table
+
+
+Numbered = tuple[
+    dict[str, float | str | None], dict[str, tuple[str, str]], tuple[str, str] | None
+]
+"""Each cell's number, rule and hint for bad cells, and code and text of a notice."""
+
+
+def _ordered(distinct: pl.Series, what: str, source: Source, scale: str) -> Numbered:
+    """Turn words and letters into steps."""
+    keys = {word: _folded(word) for word in distinct}
     best = BEST.fullmatch(scale)
     if best:
         steps = _letters({*keys.values()}, what, source, best[1])
     else:
         steps = parse_scale(scale)
     order = "<".join(map(_shown, sorted(steps, key=lambda word: steps[word])))
-    bad = [
-        (
-            cells.index_of(word) or 0,
-            f"{what} must be on the scale {order}, got {shown(word)}",
-            "Add it to --scale or mend the file.",
-        )
-        for word, key in keys.items()
-        if key not in steps and key not in MISSING_WORDS
-    ]
-    if bad:
-        raise source.each(bad)
+    problem = f"on the scale {order}", "Add it to --scale or mend the file."
+    strange = {*keys.values()} - {*steps, *NOTHING}
+    bad = {word: problem for word, key in keys.items() if key in strange}
     text = (
         f"Words of {what!r} stand for numbers: "
         f"{', '.join(f'{_shown(word)} = {step:g}' for word, step in steps.items())}. "
         "Methods that use the sizes of scores take these steps as equal."
     )
-    numbers = {"": None, **{word: steps.get(key) for word, key in keys.items()}}
-    found = cells.replace_strict(numbers, return_dtype=pl.Float64)
-    return found, [Notice("words_as_steps", text)]
+    found = {word: steps.get(key) for word, key in keys.items()}
+    return {**found}, bad, ("words_as_steps", text)
 
 
-def _number_cells(
-    cells: pl.Series, what: str, source: Source, scale: str
-) -> tuple[pl.Series, Sequence[Notice]]:
+def _based(distinct: pl.Series, what: str, source: Source, scale: str) -> Numbered:
     """Turn cells such as "8/10", "5. Strong accept" and "n/a" into numbers."""
-    distinct = cells.unique(maintain_order=True)
-    parsed = {
-        cell: match
-        for cell in distinct.filter(scored(distinct))
-        if (match := NUMBERS.match(cell))
-    }
-    bases: dict[str, str] = {}
-    for cell, match in parsed.items():
-        if match[2]:
-            bases.setdefault(match[2], cell)
+    numeric = distinct.filter(scored(distinct))
+    parsed = {cell: match for cell in numeric if (match := NUMBERS.match(cell))}
+    bases = {it[2]: cell for cell, it in reversed([*parsed.items()]) if it[2]}
     onto = BASE.fullmatch(scale)
     if len({*map(float, bases)}) > 1 and not onto:
         raise source.whole(
@@ -212,27 +207,24 @@ def _number_cells(
             f"/{max(bases, key=float)}."
         )
     most = float(onto[1]) if onto else min(map(float, bases), default=math.inf)
-    found = {it: None if it.casefold() in NOTHING else it for it in distinct}
-    bad = []
+    found: dict[str, float | str | None] = {
+        it: None if it.casefold() in NOTHING else it for it in distinct
+    }
+    bad = {}
     for cell, match in parsed.items():
         number, limit = match[1], float(match[2] or most)
         if float(number) > limit or not limit:
             hint = "" if match[2] else f"Other scores are out of {most:g}."
-            rule = f"at most {limit:g}" if limit else "out of more than 0"
-            row = cells.index_of(cell) or 0
-            bad.append((row, f"{what} must be {rule}, got {shown(cell)}", hint))
+            bad[cell] = f"at most {limit:g}" if limit else "out of more than 0", hint
         elif onto and match[2]:
             number = str(float(number) * most / limit)
         found[cell] = number
-    if bad:
-        raise source.each(bad)
-    notices = []
-    if bases:
-        others = (cell for base, cell in bases.items() if float(base) != most)
-        example = next(others, next(iter(bases.values())))
-        text = f"Scores of {what!r} are out of {most:g}: {example} counts as"
-        notices = [Notice("score_base", f"{text} {float(found[example] or 0):g}.")]
-    return cells.replace_strict(found, return_dtype=pl.String), notices
+    if not bases or bad:
+        return found, bad, None
+    others = (cell for base, cell in bases.items() if float(base) != most)
+    example = next(others, next(iter(bases.values())))
+    text = f"Scores of {what!r} are out of {most:g}: {example} counts as"
+    return found, bad, ("score_base", f"{text} {float(found[example] or 0):g}.")
 
 
 def _letters(keys: set[str], what: str, source: Source, best: str) -> dict[str, float]:

@@ -66,6 +66,7 @@ class Table:
         nameless: How many other columns hold something but have no name.
         companion: A second table of the same export, if one was given.
         commas: Whether numbers may have decimal commas: semicolons separate fields.
+        notices: What was left out or taken otherwise, and what the reader must know.
     """
 
     columns: Mapping[str, pl.Series]
@@ -75,6 +76,7 @@ class Table:
     nameless: int = 0
     companion: Table | None = None
     commas: bool = False
+    notices: tuple[Notice, ...] = ()
 
     @classmethod
     def of(
@@ -136,6 +138,10 @@ class Table:
         """Return what `cells` does, as a list."""
         return self.cells(*names).to_list()
 
+    def noted(self, code: str, text: str) -> Table:
+        """Return the table with one more notice."""
+        return replace(self, notices=(*self.notices, Notice(code, text)))
+
     def keep(self, rows: list[int]) -> Table:
         """Return these rows only; messages still name the right lines.
 
@@ -145,30 +151,34 @@ class Table:
             (['x', 'z'], 2)
         """
         columns = {name: column.gather(rows) for name, column in self.columns.items()}
-        return Table(columns, self.source.keep(rows))
+        return replace(self, columns=columns, source=self.source.keep(rows))
 
-    def leave_out(self, noun: str, reasons: Reasons) -> tuple[Table, list[Notice]]:
-        """Return the rows that nothing is said against, and a notice for each reason.
+    def leave_out(self, noun: str, reasons: Reasons) -> Table:
+        """Return the rows that nothing is said against, with a notice for each reason.
 
         Args:
             noun: What a row is.
             reasons: Which rows to leave out, and why; the first reason counts.
 
+        Raises:
+            RatingsError: If no row is left.
+
         Examples:
             >>> table = Table.of({"id": ["x", "y"]}, Source())
             >>> own = {"own": ("of oneself left out", [False, True])}
-            >>> table.leave_out("review", own)[1]
-            [Notice(code='own', message='1 review of oneself left out.')]
+            >>> table.leave_out("review", own).notices
+            (Notice(code='own', message='1 review of oneself left out.'),)
         """
-        kept = np.ones(self.height, dtype=np.bool_)
-        notices = []
+        table, kept = self, np.ones(self.height, dtype=np.bool_)
         for code, (words, rows) in reasons.items():
             left = kept & np.fromiter(rows, np.bool_, len(kept))
             kept &= ~left
             if left.any():
-                text = f"{counted(int(left.sum()), noun)} {words}."
-                notices.append(Notice(code, text))
-        return self.keep(np.flatnonzero(kept).tolist()), notices
+                table = table.noted(code, f"{counted(int(left.sum()), noun)} {words}.")
+        if not kept.any():
+            said = [f"There is no {noun} left.", *(it.message for it in table.notices)]
+            raise self.source.whole(" ".join(said))
+        return table.keep(np.flatnonzero(kept).tolist())
 
     def named(self, part: str, given: str, *names: str) -> str:
         """Return the column that the user named, or else the platform's own.
@@ -219,14 +229,12 @@ def as_text(value: object) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value).strip()
+    # Half a character, as JSON may hold, becomes a question mark.
+    return str(value).strip().encode(errors="replace").decode()
 
 
 def strings(values: pl.Series | Sequence[object]) -> pl.Series:
     """Return a column as stripped text, empty where there is none.
-
-    Raises:
-        RatingsError: If a text is half a surrogate pair, as JSON may hold.
 
     Examples:
         >>> strings([" a ", None, 2.0]).to_list()
@@ -235,11 +243,7 @@ def strings(values: pl.Series | Sequence[object]) -> pl.Series:
     series = as_series(values)
     if series.dtype in TEXTUAL or series.dtype.is_integer():
         return series.cast(pl.String).str.strip_chars().fill_null("")
-    try:
-        return pl.Series([*map(as_text, series)], dtype=pl.String)
-    except UnicodeEncodeError:
-        text = "Text must be valid Unicode, got half a character."
-        raise RatingsError(text) from None
+    return pl.Series([*map(as_text, series)], dtype=pl.String)
 
 
 def read_table(file: File, sheet: str = "") -> Table:
@@ -276,7 +280,7 @@ def read_table(file: File, sheet: str = "") -> Table:
     return replace(table, commas=cells.separator == ";")
 
 
-def decimal_points(table: Table, sign: str) -> tuple[Table, list[Notice]]:
+def decimal_points(table: Table, sign: str) -> Table:
     """Read commas in numbers as decimal points, if the file or the user says so.
 
     Args:
@@ -284,14 +288,14 @@ def decimal_points(table: Table, sign: str) -> tuple[Table, list[Notice]]:
         sign: The decimal sign that the user named, or empty.
 
     Returns:
-        The table, and what to say.
+        The table, with a notice if there are such numbers.
 
     Raises:
         OptionError: If the sign is neither a point nor a comma.
 
     Examples:
         >>> table = Table({"mark": as_series(["7,5", "8"])}, Source(), commas=True)
-        >>> decimal_points(table, "")[0].columns["mark"].to_list()
+        >>> decimal_points(table, "").columns["mark"].to_list()
         ['7.5', '8']
     """
     if sign not in ("", ".", ","):
@@ -307,9 +311,9 @@ def decimal_points(table: Table, sign: str) -> tuple[Table, list[Notice]]:
         if number.any() and sure and 2 * int((number | others).sum()) >= len(cells):
             points = cells.str.replace(",", ".", literal=True)
             found[name] = points.zip_with(number, cells)
+    table = replace(table, columns={**table.columns, **found})
     text = "Commas in numbers are read as decimal points."
-    notices = [Notice("decimal_commas", text)] if found else []
-    return replace(table, columns={**table.columns, **found}), notices
+    return table.noted("decimal_commas", text) if found else table
 
 
 def check_text(file: File) -> None:
@@ -363,23 +367,15 @@ def parse_json(name: str, text: str, line: int = 0) -> Json:
         >>> parse_json("r.json", '{"a": [1]}')
         {'a': [1]}
     """
-    place = f"{name}:{line}" if line else name
     try:
         found: Json = json.loads(
             text, object_pairs_hook=_one_object, parse_constant=_constant
         )
-    except json.JSONDecodeError as error:
-        raise RatingsError(
-            f"{name}:{line or error.lineno}: The file must be JSON, but here it is "
-            f"not: {error.msg}."
-        ) from None
     except (RecursionError, ValueError) as error:
-        reason = str(error)
-        if isinstance(error, RecursionError):
-            reason = "it is nested too deeply"
-        elif "set_int_max_str_digits" in reason:
-            # Python's own words for this advise its programmer.
-            reason = "a number has too many digits"
+        line = line or getattr(error, "lineno", 0)
+        place = f"{name}:{line}" if line else name
+        # Python ends some of its sentences with an advice to programmers.
+        reason = getattr(error, "msg", str(error)).partition(";")[0]
         text = f"{place}: The file cannot be read as JSON: {reason}."
         raise RatingsError(text) from None
     return found
@@ -538,7 +534,8 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     if len(filled) < rows.height:
         rows = rows[filled]
         source = source.keep(filled.tolist())
-    cells = [_unquoted(column) for column in rows]
+    # The apostrophe that keeps a label of ours from running as a formula.
+    cells = [column.str.replace(f"^'('*{FORMULA_START})", "$1") for column in rows]
     # Columns without a name, as spreadsheets and indices leave them, are not read.
     columns = {name: cell for name, cell in zip(names, cells, strict=True) if name}
     others = [it for it, name in enumerate(names) if it and not name]
@@ -562,17 +559,3 @@ def _names(header: Sequence[str], source: Source) -> list[str]:
             f"Column names must differ, got {shown(twice)} twice. Rename one."
         )
     return names
-
-
-def _unquoted(column: pl.Series) -> pl.Series:
-    """Take off the apostrophe that keeps a label from running as a formula."""
-    if not column.str.starts_with("'").any():
-        return column
-    kept = column.str.contains(f"^'+{FORMULA_START}").fill_null(value=False)
-    # A file of ours holds no label both with and without it. In one that does, it is
-    # part of the label; a number that a spreadsheet keeps as text is no label.
-    bare = column.str.slice(1)
-    there = column.filter(~kept & ~column.str.contains(NUMBER).fill_null(value=False))
-    if bare.filter(kept).is_in(there.implode()).any():
-        return column
-    return bare.zip_with(kept, column)

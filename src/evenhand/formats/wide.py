@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evenhand.claims import Notice
 from evenhand.columns import ALIASES, Columns, Source
-from evenhand.errors import OptionError, RatingsError, counted, listing, shown
+from evenhand.errors import OptionError, counted, listing, must_be, shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import given, is_number, may_be_scores, scored
 from evenhand.formats.tables import Table, plain, strings
@@ -25,28 +25,23 @@ from evenhand.formats.tables import Table, plain, strings
 Floats = NDArray[np.float64]
 
 OTHER_WAY = {"item": "reviewer", "reviewer": "item"}
-TITLES = frozenset({"title", "item title", "paper title", "submission title"})
-OF_SCORES = r"(?:scores?|ratings?|grades?|marks?|points|reviews?|reviewers?|evaluation)"
 SUMMARY = re.compile(
-    r"(?:(?:weighted|overall|grand|final|sub|adjusted|normali[sz]ed) ?)?"
+    r"(?:weighted |overall |grand |final |sub ?|adjusted |normali[sz]ed |scores? )*"
     r"(?:mean|average|avg|total|sum|median|rank|ranking|stdev|stddev|std|sd|std dev|"
-    r"standard deviation|variance|var|minimum|maximum|count|n|result|overall|"
-    r"(?:min|max)(?= )|mittel|mittelwert|durchschnitt|schnitt|summe|gesamt|rang|"
-    r"standardabweichung|moyenne|somme|ecart type|mediane?|mediana|promedio|suma|"
-    r"gemiddelde)"
-    rf"(?: (?:of )?{OF_SCORES})?|"
-    rf"(?:weighted|overall|final|combined|adjusted|aggregate|total) {OF_SCORES}|"
-    rf"{OF_SCORES} (?:mean|average|avg|total|sum|median|rank|sd|std|stdev|count)|"
-    r"[\u03bc\u03c3\u00f8\u2205\u2211]"
+    r"standard deviation|variance|var|min|max|minimum|maximum|count|n|result|overall|"
+    r"(?:final|combined|aggregate|weighted|adjusted) score|mittel|mittelwert|schnitt|"
+    r"durchschnitt|summe|gesamt|rang|standardabweichung|moyenne|somme|ecart type|"
+    r"mediane?|mediana|promedio|suma|gemiddelde|weights?|max points|out of|"
+    r"[\u03bc\u03c3\u00f8\u2205\u2211])"
+    r"(?: (?:of )?(?:scores?|ratings?|grades?|marks?|points|reviews?|reviewers?))?"
 )
 """Names of summaries, some of them in other languages; numbers tell the rest."""
-WEIGHTS = re.compile(r"weights?|weighting|gewicht|max points|points possible|out of")
 OTHER = re.compile(
     r"#|no\.?|nr\.?|number|index|row|line|id|key|code|"
     r"(?:item|paper|submission|project|entry|student|user|reviewer|judge|team) "
     r"?(?:#|no\.?|nr\.?|number|id|name|email|count)|"
     r"year|date|time|timestamp|month|day|deadline|age|"
-    r"track|area|topics?|keywords?|category|session|type|kind|format|language|group|"
+    r"track|area|topics?|keywords?|category|session|type|format|language|group|"
     r"section|department|school|course|class|country|institution|affiliation|"
     r"title|name|first name|last name|surname|e ?mail|url|link|doi|phone|"
     r"authors?|supervisor|abstract|description|summary|"
@@ -55,13 +50,12 @@ OTHER = re.compile(
     r"(?:.* )?(?:confidence|expertise|familiarity)|weight|"
     r"pages|words|length|size|version|budget|cost|price|amount|votes"
 )
-EXTREMES = {"max": np.fmax, "min": np.fmin}
-"""Summaries that are first names too; the numbers tell which."""
 ROLES = frozenset().union(*ALIASES.values()) - {"mark"}
 """Names of the columns of a long table; Mark is a first name too."""
 LEAST = 2
 A = {"item": "an item", "reviewer": "a reviewer"}
 EDGE = 6
+"""Summaries do not stand further inside a table."""
 LEAST_MATCHES = 3
 MOST_CELLS = 200
 SLACK = 1e-9
@@ -69,22 +63,15 @@ SLACK = 1e-9
 
 def tell(table: Table) -> str:
     """Say why a table looks wide: labels first, then columns of numbers only."""
-    names = [name for name in table.columns if plain(name) not in TITLES]
-    cells = [table.cells(name) for name in names]
-    numeric = [_is_numeric(values) for values in cells]
+    names = [name for name in table.columns if not layouts.TITLE.fullmatch(plain(name))]
+    cells = [given(table.columns[name]) for name in names]
+    numeric = [len(values) > 0 and scored(values).all() for values in cells]
     if table.corner is not None:
         return "an empty corner and columns of numbers" if any(numeric) else ""
     if len(names) <= LEAST or not all(numeric[1:]) or is_number(names[0]):
         return ""
-    if any(plain(name) in ROLES for name in names[1:]):
-        return ""
-    if not numeric[0]:
-        return "one column of labels and columns of numbers"
-    scores = [_numbers_of(values) for values in cells[1:]]
-    # Numbers on one scale share a range.
-    shared = max(map(np.nanmin, scores)) <= min(map(np.nanmax, scores))
-    alike = shared and cells[0].n_unique() == len(cells[0])
-    return "columns of numbers only" if alike else ""
+    long = any(plain(name) in ROLES for name in names[1:])
+    return "" if long else "columns of numbers"
 
 
 def take(table: Table, asked: layouts.Asked) -> layouts.Long:
@@ -94,17 +81,16 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
         >>> table = Table.of({"talk": ["x", "y"], "Anna": [3, None]}, Source())
-        >>> take(table, Asked(rows="items")).notices
-        [Notice(code='unrated_items', message="Items without any score are not in the
-        result: 'y'.")]
+        >>> take(table, Asked(rows="items")).table.notices
+        (Notice(code='unrated_items', message="Items without any score are not in the
+        result: 'y'."),)
     """
     _check_asked(table, asked)
     parts = _parts(table, asked)
     filled = np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
     if not filled.any():
         raise table.source.whole("There is no rating: every cell is empty.")
-    _check_labels(table.source, parts, filled)
-    _check_summaries(table.source, parts)
+    _check_lines(table.source, parts)
     rows, columns = np.nonzero(filled)
     across = layouts.cut(parts.across)
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
@@ -115,15 +101,13 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     }
     # Reviewers are counted, not named: this stands in anonymised results too.
     listed = f": {listing(across)}" if parts.other == "item" else ""
-    anew = layouts.numbered_anew("reviewer", found["reviewer"], found["item"])
-    return layouts.Long(
-        Table(found, table.source.keep(rows.tolist())),
-        Columns("reviewer", "item", "score"),
-        f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
-        f"{counted(len(across), 'column')}{listed}",
-        parts.titles,
-        [*_unused(parts, filled), *anew],
-    )
+    said = f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
+    said += f"{counted(len(across), 'column')}{listed}"
+    source = table.source.keep(rows.tolist())
+    table = _unused(replace(table, columns=found, source=source), parts, filled)
+    table = layouts.numbered_anew(table, "reviewer", "item")
+    names = Columns("reviewer", "item", "score")
+    return layouts.Long(table, names, said, parts.titles)
 
 
 class _Parts(NamedTuple):
@@ -158,9 +142,7 @@ def _check_asked(table: Table, asked: layouts.Asked) -> None:
         )
     labels = asked.rows.removesuffix("s")
     if asked.rows != f"{labels}s" or labels not in OTHER_WAY:
-        raise OptionError(
-            f"rows must be 'items' or 'reviewers', got {shown(asked.rows)}."
-        )
+        raise must_be("rows", "'items' or 'reviewers'", asked.rows)
     for part in asked.columns.__slots__:
         if part != labels and getattr(asked.columns, part):
             raise OptionError(
@@ -191,49 +173,17 @@ def _parts(table: Table, asked: layouts.Asked) -> _Parts:
         )
     labels = strings(labels)
     name = f"column {first!r}" if first else "first column"
-    title = next((one for one in names if plain(one) in TITLES and one != first), "")
-    titles = {}
-    if title and down == "item":
-        titles = layouts.titled(labels, table.texts(title))
-        names.remove(title)
     across = [one for one in names if one != first]
+    titled = [one for one in across if layouts.TITLE.fullmatch(plain(one))][:1]
+    titles = {}
+    if titled and down == "item":
+        titles = layouts.titled(labels, table.texts(*titled))
+        across.remove(*titled)
     if not across:
         raise table.source.whole(f"There is no column of {A[other]}.")
-    cells = [*map(table.cells, across)]
-    parts = _Parts(down, other, name, labels, across, cells, titles)
-    for column, values in zip(across, cells, strict=True):
-        _check_column(table.source, column, given(values), parts)
-    return parts
-
-
-def _check_column(source: Source, column: str, cells: pl.Series, parts: _Parts) -> None:
-    """Refuse a column that does not hold the scores of one reviewer or item."""
-    name = plain(column)
-    mostly_words = 2 * int(scored(cells).sum()) < len(cells)
-    if SUMMARY.fullmatch(_bare(column)):
-        raise _summary(source, f"Column {shown(column)}", parts.other)
-    if OTHER.fullmatch(name) or OTHER.fullmatch(_bare(name)) or name in ROLES:
-        what = f"does not look like {A[parts.other]}"
-    elif mostly_words and not may_be_scores(cells.unique()):
-        what = "holds text, not scores"
-    else:
-        return
-    raise source.whole(
-        f"Column {shown(column)} {what}. Remove or rename it; if it holds the labels "
-        f"of the {parts.down}s, name it with {parts.down}= or --{parts.down}."
+    return _Parts(
+        down, other, name, labels, across, [*map(table.cells, across)], titles
     )
-
-
-def _check_labels(source: Source, parts: _Parts, filled: NDArray[np.bool_]) -> None:
-    rated = filled.any(axis=1)
-    nameless = np.flatnonzero(rated & (parts.labels == "").to_numpy())
-    if len(nameless):
-        raise source.at(int(nameless[0]), f"{parts.down} must be given, got nothing")
-    # No name of a summary has a digit, and most labels of large tables have one.
-    names = parts.labels.filter(~parts.labels.str.contains(r"\d"))
-    for label in names.unique(maintain_order=True):
-        if SUMMARY.fullmatch(_bare(label)) or WEIGHTS.fullmatch(_bare(label)):
-            raise _summary(source, f"Row {shown(label)}", parts.down)
 
 
 def _bare(name: str) -> str:
@@ -243,47 +193,57 @@ def _bare(name: str) -> str:
     return " ".join(re.sub(r"[^\w#\u2211\u2205]+", " ", kept).split())
 
 
-def _check_summaries(source: Source, parts: _Parts) -> None:
-    """Refuse rows and columns whose numbers are a summary of the others."""
+def _check_lines(source: Source, parts: _Parts) -> None:
+    """Refuse columns and rows that are not those of one reviewer or item."""
     numbers = np.column_stack([_numbers_of(cell) for cell in parts.cells])
     for table, labels, kind, what in (
         (numbers.T, parts.across, "Column", parts.other),
         (numbers, parts.labels, "Row", parts.down),
     ):
+        summary = f"looks like a summary, not like {A[what]}"
         for place, label in enumerate(labels):
-            # Summaries do not stand in the middle.
-            if EDGE <= place < len(labels) - EDGE and label.casefold() not in EXTREMES:
-                continue
-            cells = table[:, :MOST_CELLS]
-            cells = cells[:, np.isfinite(cells[place])]
-            statistic = _statistic(
-                cells[place], np.delete(cells, place, axis=0), label
-            ) or _statistic(cells[place], cells[:place], label)
-            if statistic:
+            name, is_column, why = _bare(label), kind == "Column", ""
+            if SUMMARY.fullmatch(name):
+                why = summary
+            elif is_column and (OTHER.fullmatch(name) or name in ROLES):
+                why = f"does not look like {A[what]}"
+            elif is_column and _is_text(parts.cells[place]):
+                why = "holds text, not scores"
+            elif not EDGE <= place < len(labels) - EDGE and (it := _told(table, place)):
+                why = f"is the {it} of others wherever it is given: it {summary}"
+                why += ". If it is one, give the ratings in the long form"
+            if why:
                 raise source.whole(
-                    f"{kind} {shown(label)} is the {statistic} of others wherever it "
-                    f"is given: it looks like a summary, not like {A[what]}. Remove "
-                    f"it; if it is {A[what]}, give the ratings in the long form."
+                    f"{kind} {shown(label)} {why}. Remove or rename it; if it holds "
+                    f"the labels of the {parts.down}s, name it with {parts.down}= or "
+                    f"--{parts.down}."
                 )
 
 
-def _statistic(values: Floats, others: Floats, label: str) -> str:
+def _is_text(cells: pl.Series) -> bool:
+    return len(given(cells)) > 0 and not may_be_scores(cells)
+
+
+def _told(table: Floats, place: int) -> str:
+    """Say which summary of all others, or of those before it, a line is, if of any."""
+    cells = table[:, np.isfinite(table[place])][:, :MOST_CELLS]
+    values, others = cells[place], np.delete(cells, place, axis=0)
+    return _statistic(values, others) or _statistic(values, cells[:place])
+
+
+def _statistic(values: Floats, others: Floats) -> str:
     """Say which summary of the other lines a line is, if of any.
 
     Args:
         values: Its cells.
         others: The same cells of other lines, NaN where there is none.
-        label: The name of the line; an extreme must be called so.
 
     Examples:
-        >>> _statistic(np.array([2, 3, 3.5]), np.array([[1, 4, 2], [3, 2, 5]]), "all")
+        >>> _statistic(np.array([2, 3, 3.5]), np.array([[1, 4, 2], [3, 2, 5]]))
         'mean'
     """
     if len(others) < LEAST or len(values) == 0:
         return ""
-    extreme = EXTREMES.get(label.casefold())
-    if extreme and (extreme.reduce(others, axis=0) == values).all():
-        return label
     decimals = next((it for it in range(9) if (values.round(it) == values).all()), 9)
     # How far rounding may have moved the numbers; whole ones are exact.
     slack = (0.5 * 10.0**-decimals if decimals else 0.0) + SLACK * (1 + np.abs(values))
@@ -298,13 +258,7 @@ def _statistic(values: Floats, others: Floats, label: str) -> str:
     return ""
 
 
-def _summary(source: Source, place: str, what: str) -> RatingsError:
-    return source.whole(
-        f"{place} looks like a summary, not like {A[what]}. Remove or rename it."
-    )
-
-
-def _unused(parts: _Parts, filled: NDArray[np.bool_]) -> list[Notice]:
+def _unused(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -> Table:
     """Say which items have no score, and how many reviewers."""
     rated = parts.labels.filter(pl.Series(filled.any(axis=1)))
     idle = parts.labels.filter(~parts.labels.is_in(["", *rated]))
@@ -312,19 +266,13 @@ def _unused(parts: _Parts, filled: NDArray[np.bool_]) -> list[Notice]:
         parts.down: idle.unique(maintain_order=True).to_list(),
         parts.other: [parts.across[it] for it in np.flatnonzero(~filled.any(axis=0))],
     }
-    notices = []
     if items := unused["item"]:
         text = f"Items without any score are not in the result: {listing(items)}."
-        notices.append(Notice("unrated_items", text))
+        table = table.noted("unrated_items", text)
     if reviewers := unused["reviewer"]:
         text = f"{counted(len(reviewers), 'reviewer')} without any score left out."
-        notices.append(Notice("idle_reviewers", text))
-    return notices
-
-
-def _is_numeric(values: pl.Series) -> bool:
-    cells = given(values)
-    return len(cells) > 0 and bool(scored(cells).all())
+        table = table.noted("idle_reviewers", text)
+    return table
 
 
 def _numbers_of(cells: pl.Series) -> Floats:
