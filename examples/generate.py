@@ -16,9 +16,8 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand import assign, designs
-from evenhand.cli.demo import as_csv, conference
-from evenhand.randomness import stream, uniforms
+from evenhand import Ratings, assign, designs
+from evenhand.randomness import below, stream, uniforms
 from evenhand.records.record import seal_record, secret_record, text_of
 
 if TYPE_CHECKING:
@@ -268,12 +267,36 @@ def leaderboard() -> str:
     return table(["prompt", "judge", "model", "notes", "score", "notes"], rows)
 
 
+# How reviewers of a conference score a paper of some value from 0 to 1.
+SCALES: tuple[Callable[[float], float], ...] = (
+    lambda value: 10 * value,
+    lambda value: 6 + 4 * value,  # lenient
+    lambda value: 4 * value,  # strict
+    lambda value: 10 * math.sqrt(value),  # generous in the middle
+    lambda value: 10 * value**3,  # hard to please
+    lambda value: 10 / (1 + math.exp(6 - 12 * value)),  # all or nothing
+)
+
+
+def conference() -> str:
+    """Make a small conference: 16 reviewers of 3 papers each, 12 papers."""
+    values = uniforms(stream(SEED, "demo values"), 12)
+    kinds = stream(SEED, "demo scales")
+    rows = []
+    for number, seen in enumerate(designs.balanced(12, 16, per_reviewer=3, rng=SEED)):
+        scale = SCALES[below(kinds, len(SCALES))]
+        for paper in seen:
+            score = round(scale(float(values[paper])), 4)
+            rows.append((f"reviewer {number + 1:02d}", chr(ord("A") + paper), score))
+    return Ratings(*zip(*rows, strict=True)).to_frame().write_csv()
+
+
 COUNTS = {
     "old": (31002511, 70214902, 140012004, 160203880, 98566703),
     "new": (30994310, 70196677, 139991232, 160240181, 98577600),
 }
 FILES: dict[str, Callable[[], str]] = {
-    "conference.csv": lambda: as_csv(conference(SEED)[0]),
+    "conference.csv": conference,
     "designs.csv": two_designs,
     "panel.csv": panel,
     "judges.csv": lambda: table(["judge", "prompt", "model", "score"], judged()),

@@ -56,11 +56,8 @@ NAMED = 5
 EXACT_BELOW = 2.0**53
 MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """How pandas names the types of its missing values, without importing it."""
-PLAIN: dict[type, type[pl.DataType]] = {
-    str: pl.String,
-    int: pl.Int64,
-    float: pl.Float64,
-}
+PLAIN: dict[type, type[pl.DataType]]
+PLAIN = {str: pl.String, int: pl.Int64, float: pl.Float64}
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 
@@ -140,13 +137,8 @@ class Source:
 def label_series(values: object, what: str, source: Source) -> pl.Series:
     """Return labels as a series of Int64 or of stripped, non-empty text."""
     series = _series(values, what, source, as_label)
-    if series.dtype.is_float():
-        given = pl.Series(series.to_list(), dtype=pl.Object)
-        series = _series(given, what, source, as_label)
     if series.dtype in INT64 and series.null_count() == 0:
         return series.cast(pl.Int64)
-    if not (series.dtype.is_integer() or series.dtype in TEXTUAL):
-        raise _wrong_type(series, f"{what} must be text or an integer", source)
     series = series.cast(pl.String).str.strip_chars()
     empty = (series.is_null() | (series == "")).fill_null(value=True)
     if empty.any():
@@ -264,10 +256,8 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
     if series.dtype in TEXTUAL or series.dtype.is_decimal():
         # A decimal goes by its digits, so that it is rounded once, as text is.
         numeric = _parsed(series.cast(pl.String), what, source)
-    elif series.dtype.is_numeric():
-        numeric = series.cast(pl.Float64)
     else:
-        raise _wrong_type(series, f"{what} must be a number", source)
+        numeric = series.cast(pl.Float64)
     # Adding zero turns -0.0 into 0.0, so that equal scores have equal bytes.
     numbers = numeric.fill_null(0.0).to_numpy() + 0.0
     bad = []
@@ -310,11 +300,11 @@ def as_series(values: pl.Series | Sequence[object]) -> pl.Series:
     if isinstance(values, pl.Series):
         return values
     kinds = {*map(type, values)} - {type(None)} or {str}
-    kind = PLAIN.get(kinds.pop()) if len(kinds) == 1 else None
     # Half a character and a very large integer are named later, with their place.
-    if kind == pl.Int64 and any(abs(it or 0) >= 2**63 for it in values):  # type: ignore[arg-type]  # integers
-        kind = None
+    if kinds == {int} and any(abs(it or 0) >= 2**63 for it in values):  # type: ignore[arg-type]  # integers
+        kinds.add(object)
     with contextlib.suppress(UnicodeEncodeError):
+        kind = PLAIN.get(kinds.pop()) if len(kinds) == 1 else None
         return pl.Series(values, dtype=kind or pl.Object)
     return pl.Series(values, dtype=pl.Object)
 
@@ -325,16 +315,20 @@ def _series(
     source: Source,
     convert: Callable[[object], Label | float | None],
 ) -> pl.Series:
-    values = _column(values)
-    if not isinstance(values, Iterable) or isinstance(
-        values, str | bytes | Mapping | Set
-    ):
+    if isinstance(values, np.ndarray):
+        # A masked array hands its hidden values to a reader that does not ask for them.
+        values = values.tolist()
+    native: object = nw.from_native(values, allow_series=True, pass_through=True)
+    unordered = (str, bytes, Mapping, Set, nw.DataFrame, nw.LazyFrame)
+    if isinstance(native, unordered) or not isinstance(native, Iterable):
         raise RatingsError(f"{what}s must be a sequence, got {shown(values)}.")
-    series = as_series(values if isinstance(values, pl.Series) else list(values))
-    if series.dtype != pl.Object:
+    listed = column_values(native) if isinstance(native, nw.Series) else list(native)
+    series = as_series(listed)
+    number = convert is _number and series.dtype.is_numeric()
+    if number or series.dtype.is_integer() or series.dtype in TEXTUAL:
         return series
     converted: list[Label | float | None] = []
-    for row, value in enumerate(series):
+    for row, value in enumerate(series.to_list()):
         try:
             converted.append(convert(value))
         except (ValueError, OverflowError) as error:
@@ -343,19 +337,6 @@ def _series(
         return pl.Series(converted)
     texts = [None if it is None else str(it) for it in converted]
     return pl.Series(texts, dtype=pl.String)
-
-
-def _column(values: object) -> object:
-    if isinstance(values, np.ndarray):
-        # A masked array hands its hidden values to a reader that does not ask for them.
-        return values.tolist()
-    if isinstance(values, list | tuple | pl.Series):
-        return values
-    native = nw.from_native(values, allow_series=True, pass_through=True)
-    if isinstance(native, nw.Series):
-        return column_values(native)
-    # A dataframe would be iterated by its column names.
-    return None if isinstance(native, nw.DataFrame | nw.LazyFrame) else values
 
 
 def as_label(value: object) -> Label | None:
@@ -413,13 +394,6 @@ def _number(value: object) -> float | str | None:
     return number
 
 
-def _wrong_type(series: pl.Series, rule: str, source: Source) -> RatingsError:
-    given = series.is_not_null().arg_true()
-    row = int(given[0]) if len(given) else 0
-    value = series[row] if len(given) else series.dtype
-    return source.at(row, f"{rule}, got {shown(value)}")
-
-
 def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
     numeric = series.cast(pl.Float64, strict=False)
     # Of finite numbers polars reads those that NUMBER describes, and no others.
@@ -431,14 +405,10 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
     if len(bad):
         # Where most are bad, they are of another kind, and one tells of all.
         most = 2 * len(bad) > len(given) - given.null_count()
-        raise source.each(
-            (
-                row,
-                f"{what} must be a number, got {shown(given[row])}",
-                _hint(given[row], source),
-            )
-            for row in bad[: 1 if most else None]
-        )
+        rule = f"{what} must be a number, got "
+        named = bad[: 1 if most else None]
+        found = ((row, shown(given[row]), _hint(given[row], source)) for row in named)
+        raise source.each((row, rule + value, hint) for row, value, hint in found)
     return given.cast(pl.Float64)
 
 
@@ -452,10 +422,8 @@ def _hint(value: str, source: Source) -> str:
         return ""
     order = "give their order with scale= or --scale 'worst<...<best'"
     if WORD.fullmatch(value):
-        return (
-            f"If these scores are words, {order}, or the best letter with --scale "
-            "best=A."
-        )
+        best = "or the best letter with --scale best=A"
+        return f"If these scores are words, {order}, {best}."
     return f"Write a plain number; or, if these scores are words, {order}."
 
 
@@ -699,6 +667,5 @@ def are_counts(names: Iterable[str], given: Columns | None = None) -> bool:
         COUNT in known
         and all(candidates(part, known, given) for part in ("item", "score"))
         and not candidates("reviewer", known, given)
-        and COUNT not in ALIASES["score"]
         and COUNT not in (given.item, given.score)
     )

@@ -329,8 +329,7 @@ def grade(
     found = _marks(means, line, codes)
     found[:, codes] = given
     found[1, codes] = 0.0
-    orders = method == "bradley-terry"
-    weighing = ratings.unweighted(method) if orders else ratings.weighted()
+    weighing = ratings.weighing(method, used=method != "bradley-terry")
     limits = onto if onto is not None or len(codes) else form
     return Grades(
         items=_rows(ratings, found, codes, limits, mark, step),

@@ -6,7 +6,6 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,14 +19,12 @@ from evenhand.columns import (
     LISTED,
     NAMED,
     Columns,
-    Kind,
     Labels,
     Source,
     alike,
     alike_notices,
     candidates,
     code_labels,
-    column_values,
     find_columns,
     given_columns,
     label_series,
@@ -40,6 +37,7 @@ from evenhand.errors import (
     RatingsError,
     counted,
     listing,
+    must_be,
     shown,
     unknown,
 )
@@ -56,8 +54,16 @@ Names: TypeAlias = "str | Sequence[str]"
 Data: TypeAlias = "Ratings | IntoDataFrame | IntoLazyFrame"
 # Between the labels of several columns that name one reviewer or item together.
 BETWEEN = " / "
-# Weights further apart leave nothing of the smaller ones but rounding.
-WIDEST = 1e100
+WEIGHTS_USED = Notice(
+    "weights_used",
+    "Ratings count by their weights. The columns mean score and spread do not use "
+    "weights.",
+)
+TOGETHER = (
+    "If several columns name the reviewer together, name them all, as in reviewer= or "
+    "--reviewer judge+prompt."
+)
+COUNTS = "It says how much the rating counts."
 # Of fewer clusters none can say how much they differ.
 FEWEST_CLUSTERS = 6
 
@@ -119,12 +125,12 @@ class Ratings:
         all_items: Sequence[Label] | None = None,
     ) -> None:
         """Validate and sort the ratings."""
-        columns: dict[str, object] = {"reviewer": reviewers, "item": items}
-        columns["score"] = scores
+        columns: dict[str, object]
+        columns = {"reviewer": reviewers, "item": items, "score": scores}
         more = {"pair": pairs, "weight": weights}
         columns |= {name: values for name, values in more.items() if values is not None}
         names = Columns(**{name: name for name in columns})
-        self._fill(columns, names, Source(), all_items, missing_allowed=False)
+        self._fill(columns, names, Source(), all_items)
 
     @classmethod
     def from_frame(
@@ -184,10 +190,7 @@ class Ratings:
             for part, names in (("reviewer", reviewer), ("item", item), ("pair", pair))
         )
         given = given_columns(people, items, score, rank, winner, loser, pairs, weight)
-        found = find_columns(list(known), given, Source())
-        # Columns that are not used may be of types that nothing can read.
-        columns = {name: column_values(known[name]) for name in astuple(found) if name}
-        return cls.from_columns(columns, found, Source(), all_items=all_items)
+        return cls.from_columns(known, given, Source(), all_items=all_items)
 
     @classmethod
     def from_columns(
@@ -225,7 +228,7 @@ class Ratings:
         """
         names = find_columns(list(columns), given, source)
         ratings = cls.__new__(cls)
-        ratings._fill(columns, names, source, all_items, missing_allowed=True)  # noqa: SLF001 - our own
+        ratings._fill(columns, names, source, all_items)  # noqa: SLF001 - our own
         ratings.notices = (*notices, *ratings.notices)
         named = titles or {}
         ratings.titles = {
@@ -238,12 +241,7 @@ class Ratings:
 
     @classmethod
     def from_ranks(
-        cls,
-        reviewers: Sequence[Label],
-        items: Sequence[Label],
-        ranks: Sequence[float],
-        *,
-        all_items: Sequence[Label] | None = None,
+        cls, reviewers: Sequence[Label], items: Sequence[Label], ranks: Sequence[float]
     ) -> Ratings:
         """Take each reviewer's ranking, 1 for the best; equal ranks are ties.
 
@@ -252,7 +250,7 @@ class Ratings:
             Ratings(2 ranks by 1 reviewer of 2 items)
         """
         columns = {"reviewer": reviewers, "item": items, "rank": ranks}
-        return cls.from_columns(columns, Columns(), Source(), all_items=all_items)
+        return cls.from_columns(columns, Columns(), Source())
 
     @classmethod
     def from_comparisons(
@@ -306,7 +304,7 @@ class Ratings:
     def _taken(self, rows: Codes, labels: Labels, reviewers: Codes) -> Ratings:
         """Return some rows, with other labels and codes of reviewers."""
         taken = copy.copy(self)
-        for name in ("_by_item", "_digest", "tied_reviewers"):
+        for name in ("_digest", "tied_reviewers"):
             taken.__dict__.pop(name, None)
         for name in ("item_codes", "preference", "pair_codes", "weights"):
             if (column := getattr(self, name)) is not None:
@@ -324,12 +322,9 @@ class Ratings:
             Ratings(2 scores by 1 reviewer of 2 items)
         """
         rows = np.delete(np.arange(self.n_ratings), row)
-        people, labels = self.reviewer_codes, self.reviewer_labels
-        who = people[row]
-        if np.count_nonzero(people == who) == 1:
-            labels = (*labels[:who], *labels[who + 1 :])
-            people = people - (people > who)
-        return self._taken(rows, labels, people)
+        left = np.unique(self.reviewer_codes[rows])
+        labels = tuple(self.reviewer_labels[who] for who in left.tolist())
+        return self._taken(rows, labels, np.searchsorted(left, self.reviewer_codes))
 
     @property
     def public(self) -> Ratings:
@@ -412,29 +407,17 @@ class Ratings:
             "sha256": self.sha256,
         }
 
-    def unweighted(self, method: str) -> tuple[Notice, ...]:
-        """Say that a method does not use weights, if there are any.
+    def weighing(self, method: str, *, used: bool) -> tuple[Notice, ...]:
+        """Say whether a method uses weights, if there are any.
 
         Examples:
             >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2], weights=[1, 2])
-            >>> ratings.unweighted("safe")[0].message
+            >>> ratings.weighing("safe", used=False)[0].message
             "Method 'safe' does not use weights: every rating counts once."
         """
-        text = f"Method {method!r} does not use weights: every rating counts once."
-        return () if self.weights is None else (Notice("weights_unused", text),)
-
-    def weighted(self) -> tuple[Notice, ...]:
-        """Say which numbers of a result use weights, if there are any.
-
-        Examples:
-            >>> Ratings(["a", "a"], ["x", "y"], [1, 2]).weighted()
-            ()
-        """
-        text = (
-            "Ratings count by their weights. The columns mean score and spread do not "
-            "use weights."
-        )
-        return () if self.weights is None else (Notice("weights_used", text),)
+        unused = f"Method {method!r} does not use weights: every rating counts once."
+        notice = WEIGHTS_USED if used else Notice("weights_unused", unused)
+        return () if self.weights is None else (notice,)
 
     def item_code(self, label: Label) -> int:
         """Return the code of an item.
@@ -468,10 +451,6 @@ class Ratings:
             >>> start.tolist(), rows.tolist()
             ([0, 2, 3], [0, 2, 1])
         """
-        return self._by_item
-
-    @cached_property
-    def _by_item(self) -> tuple[Codes, Codes]:
         counts = np.bincount(self.item_codes, minlength=self.n_items)
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         rows = np.argsort(self.item_codes, kind="stable").astype(np.int64)
@@ -517,23 +496,17 @@ class Ratings:
         names: Columns,
         source: Source,
         all_items: Sequence[Label] | None,
-        *,
-        missing_allowed: bool,
     ) -> None:
         self.titles: Mapping[Label, str] = {}
-        self.read_as = ""
-        self.kind: Kind = names.kind
+        self.read_as, self.kind = "", names.kind
         self._public: Ratings | None = None
         extra = None
         if all_items is not None:
             extra = label_series(all_items, "item", Source())
         taken = _compared_rows if names.kind == "comparisons" else _rated_rows
         rows = taken(columns, names, source)
-        lacking = rows.filter(pl.col("value").is_null())
-        if lacking.height and not missing_allowed:
-            row = int(lacking["row"][0])
-            raise source.at(row, f"{names.score} must be a number, got no score")
-        self.unrated_labels = _unrated(rows, extra) if lacking.height else ()
+        lacking = rows["value"].null_count() > 0
+        self.unrated_labels = _unrated(rows, extra) if lacking else ()
         notices = _missing_notices(rows, names.kind[:-1], self.unrated_labels)
         rows = rows.filter(pl.col("value").is_not_null())
         if rows.height == 0:
@@ -556,6 +529,8 @@ class Ratings:
         self.reviewer_labels, reviewer_codes = code_labels(rows["reviewer"])
         keys = reviewer_codes * self.n_items + item_codes[: rows.height]
         order = np.argsort(keys, kind="stable")
+        if (np.diff(keys[order]) == 0).any():
+            raise source.each(_repeats(rows, source))
         who, what = np.divmod(keys[order], self.n_items)
         self.reviewer_codes: Codes = frozen(who)
         self.item_codes: Codes = frozen(what)
@@ -568,17 +543,6 @@ class Ratings:
         self.weights: Scores | None = None
         if "weight" in rows.columns:
             self.weights = frozen(rows["weight"].to_numpy()[order])
-        if (np.diff(keys[order]) == 0).any():
-            repeats = _repeats(rows, source)
-            if len(repeats) > LISTED:
-                row, text, _ = min(repeats)
-                raise source.at(
-                    row,
-                    f"{text}, and so have {len(repeats) - 1:,} rows more",
-                    "If several columns name the reviewer together, name them all, as "
-                    "in reviewer= or --reviewer judge+prompt.",
-                )
-            raise source.each(repeats)
 
 
 def as_ratings(
@@ -610,11 +574,6 @@ def as_ratings(
                 "column of a dataframe."
             )
         return data
-    if not is_frame(data):
-        raise RatingsError(
-            f"ratings must be a Ratings or a dataframe, got {type(data).__name__}. "
-            "Give three sequences to Ratings, or a file to read_ratings."
-        )
     if nameless and "reviewer" not in given:
         known = frame_columns(data)
         named = Columns(*(str(given.get(part, "")) for part in ("", "item", "score")))
@@ -623,24 +582,17 @@ def as_ratings(
     return Ratings.from_frame(data, **given)  # type: ignore[arg-type]  # names of columns
 
 
-def _numbered(known: dict[str, nw.Series[Any]], item: Names, score: str) -> Ratings:
+def _numbered(known: dict[str, Any], item: Names, score: str) -> Ratings:
     """Number the rows in the order of items and scores, so that theirs is no matter."""
-    joined = _join_columns(known, "item", item)
     known["row"] = next(iter(known.values()))
-    names = find_columns(list(known), Columns("row", joined, score), Source())
-    items = label_series(column_values(known[names.item]), names.item, Source())
-    scores = column_values(known[names.score])
-    values, _ = number_series(scores, names.score, Source())
-    order = np.lexsort((values, items.cast(pl.String).to_numpy()))
-    rows = np.empty(len(order), dtype=np.int64)
-    rows[order] = np.arange(1, len(order) + 1)
+    given = Columns("row", _join_columns(known, "item", item), score)
+    names = find_columns(list(known), given, Source())
+    items = label_series(known[names.item], names.item, Source()).cast(pl.String)
+    values, _ = number_series(known[names.score], names.score, Source())
+    known["row"] = np.argsort(np.lexsort((values, items.to_numpy()))) + 1
     text = "No column names the reviewers, so each row counts as another reviewer."
-    return Ratings.from_columns(
-        {"row": rows, names.item: items, names.score: scores},
-        names,
-        Source(),
-        notices=(Notice("rows_are_reviewers", text),),
-    )
+    notices = (Notice("rows_are_reviewers", text),)
+    return Ratings.from_columns(known, names, Source(), notices=notices)
 
 
 def cluster_codes(
@@ -668,27 +620,14 @@ def cluster_codes(
         [5, 1, 2, 3, 4, 0]
     """
     if isinstance(cluster, Mapping):
-        lacking = [who for who in ratings.reviewer_labels if who not in cluster]
-        if lacking:
-            raise OptionError(
-                f"cluster must name the cluster of each reviewer, got none of "
-                f"{listing(lacking)}."
-            )
-        named = [cluster[who] for who in ratings.reviewer_labels]
+        named = [cluster.get(who) for who in ratings.reviewer_labels]
         _, known = code_labels(label_series(named, "cluster", Source()))
         codes = known[ratings.reviewer_codes]
-    elif isinstance(data, Ratings):
-        raise OptionError(
-            "cluster must be a mapping from reviewer to cluster for a Ratings, got "
-            f"{shown(cluster)}."
-        )
+    elif isinstance(data, Ratings) or not (cluster and isinstance(cluster, Sequence)):
+        rule = "the name of a column or a list of names, or for a Ratings a mapping"
+        raise must_be("cluster", f"{rule} from reviewer to cluster", cluster)
     else:
-        _join_columns(frame_columns(data), "cluster", cluster)
-        given = {part: names for part, names in columns.items() if names is not None}
-        again = Ratings.from_frame(data, **given, pair=cluster)  # type: ignore[arg-type]  # names of columns
-        if again.pair_codes is None:
-            raise OptionError(f"cluster must be given, got {shown(cluster)}.")
-        codes = again.pair_codes
+        codes = Ratings.from_frame(data, **columns, pair=cluster).pair_codes  # type: ignore[arg-type,assignment]  # there are pairs
     same = ratings.reviewer_codes[1:] == ratings.reviewer_codes[:-1]
     torn = np.flatnonzero(same & (codes[1:] != codes[:-1]))
     if len(torn):
@@ -719,25 +658,15 @@ def is_frame(data: object) -> bool:
     return isinstance(native, nw.DataFrame | nw.LazyFrame)
 
 
-def _join_columns(
-    known: dict[str, nw.Series[Any]], part: str, names: Names | None
-) -> str:
+def _join_columns(known: dict[str, Any], part: str, names: Names | None) -> str:
     """Return a column's name; of several, join the labels to a new column."""
     if isinstance(names, str) or names is None:
         return names or ""
     listed = isinstance(names, Sequence) and len(names) > 0
     if not listed or not all(isinstance(name, str) for name in names):
-        raise OptionError(
-            f"{part} must be the name of a column or a list of names, got "
-            f"{shown(names)}."
-        )
-    columns = {
-        name: column_values(column) if name in names else None
-        for name, column in known.items()
-    }
-    labels = join_labels(names, columns, Source())
+        raise must_be(part, "the name of a column or a list of names", names)
     joined = BETWEEN.join(names)
-    known[joined] = nw.from_native(labels, series_only=True)
+    known[joined] = join_labels(names, known, Source())
     return joined
 
 
@@ -765,25 +694,23 @@ def join_labels(
     return labels
 
 
-def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, nw.Series[Any]]:
+def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, Any]:
     """Take the columns of a dataframe of any kind by their names as text."""
     try:
         table = nw.from_native(frame)
     except TypeError:
         raise RatingsError(
-            f"frame must be a dataframe, got {shown(frame)}. Give three sequences to "
-            "Ratings, or a file to read_ratings."
+            f"ratings must be a Ratings or a dataframe, got {type(frame).__name__}. "
+            "Give three sequences to Ratings, or a file to read_ratings."
         ) from None
     except nw.exceptions.DuplicateError:
         raise RatingsError(
             "Column names must differ, got one twice. Rename one."
         ) from None
     if isinstance(table, nw.LazyFrame) and not table.implementation.is_polars():
-        rows = int(table.select(nw.len()).collect().item())
+        engine = table.implementation.name.lower()
         announce(
-            f"Downloading {counted(rows, 'row')} of "
-            f"{counted(len(table.collect_schema()), 'column')} from "
-            f"{table.implementation.name.lower()}; count_ratings and count_pairs count "
+            f"Downloading all rows from {engine}; count_ratings and count_pairs count "
             "them there."
         )
     eager = table.collect() if isinstance(table, nw.LazyFrame) else table
@@ -798,35 +725,26 @@ def _rated_rows(
 ) -> pl.DataFrame:
     """Take scores or ranks from their columns, null where there is none."""
     called = {"reviewer": names.reviewer, "item": names.item, "pair": names.pair}
-    called |= {"value": names.score or names.rank, "weight": names.weight}
-    series: dict[str, pl.Series] = {}
-    problems: list[tuple[int, str, str]] = []
-    for part, name in called.items():
-        try:
-            if name and part in ("value", "weight"):
-                numbers, missing = number_series(columns[name], name, source)
-                # A rank counts downwards; higher is better everywhere else.
-                turned = 0.0 - numbers if name == names.rank else numbers
-                series[part] = pl.Series(turned)
-                if missing.any():
-                    series[part] = series[part].set(pl.Series(missing), None)
-            elif name:
-                series[part] = label_series(columns[name], name, source)
-        except RatingsError as error:
-            if not error.problems:
-                raise
-            problems += error.problems
-    lengths = {
-        name: len(series[part]) for part, name in called.items() if part in series
+    series = {
+        part: label_series(columns[name], name, source)
+        for part, name in called.items()
+        if name
     }
-    _check_lengths(lengths, source)
-    if "weight" in series and "value" in series:
-        problems += _bad_weights(series["weight"], series["value"], names.weight)
-    if problems:
-        if "reviewer" in series and "item" in series:
-            rows = pl.DataFrame({part: series[part] for part in ("reviewer", "item")})
-            problems += _repeats(rows.with_row_index("row"), source)
-        raise source.each(problems)
+    for part, name in (("value", names.score or names.rank), ("weight", names.weight)):
+        if name:
+            numbers, missing = number_series(columns[name], name, source)
+            # A rank counts downwards; higher is better everywhere else.
+            turned = pl.Series(0.0 - numbers if name == names.rank else numbers)
+            given = turned.set(pl.Series(missing), None) if missing.any() else turned
+            series[part], called[part] = given, name
+    _check_lengths({called[part]: len(one) for part, one in series.items()}, source)
+    if names.weight:
+        # A row without a score needs no weight.
+        good = (series["weight"] > 0).fill_null(value=False)
+        bad = (~good & series["value"].is_not_null()).arg_true()
+        if len(bad):
+            rule, got = f"{names.weight} must be above 0", series["weight"]
+            raise source.each((row, f"{rule}, got {got[row]}", COUNTS) for row in bad)
     return pl.DataFrame(series).with_row_index("row")
 
 
@@ -835,37 +753,20 @@ def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
     pair = [typed_labels(rows[part]) for part in ("reviewer", "item")]
     first = pl.col("row").first().over("reviewer", "item").alias("first")
     again = rows.select("row", *pair).with_columns(first)
-    return [
+    found = [
         (
             row,
             f"reviewer {shown(who)} must rate item {shown(what)} once, got a "
             f"second rating after {source.place(before)}",
             "",
         )
-        for row, who, what, before in again.filter(
-            pl.col("row") > pl.col("first")
-        ).rows()
+        for row, who, what, before in again.rows()
+        if row > before
     ]
-
-
-def _bad_weights(
-    weights: pl.Series, scores: pl.Series, name: str
-) -> list[tuple[int, str, str]]:
-    """Return what is wrong with weights; a row without a score needs none."""
-    bad = ~(weights > 0).fill_null(value=False) & scores.is_not_null()
-    least, most = (float(end or 0.0) for end in (weights.min(), weights.max()))  # type: ignore[arg-type]  # floats
-    if not bad.any() and least * WIDEST < most:
-        rule = f"{name} must be at most {WIDEST:g} times the least, {least:g}"
-        return [(int(weights.arg_max() or 0), f"{rule}, got {most:g}", "")]
-    return [
-        (
-            row,
-            f"{name} must be above 0, got "
-            f"{'nothing' if weights[row] is None else format(weights[row], 'g')}",
-            "It says how much the rating counts.",
-        )
-        for row in bad.arg_true()
-    ]
+    if len(found) <= LISTED:
+        return found
+    row, text, _ = found[0]
+    return [(row, f"{text}, and so have {len(found) - 1:,} rows more", TOGETHER)]
 
 
 def _compared_rows(

@@ -212,7 +212,7 @@ def test_labels_that_look_like_formulas_are_safe_and_come_back() -> None:
         ((*BALANCED, "--reviewer-column", "nam"), "unknown column 'nam', did you mean"),
         (
             ("--items", "-", "--reviewers", "-", "--design", "pairs"),
-            "Only one file can be read from standard input",
+            "<stdin>: The file is empty",
         ),
         (
             (

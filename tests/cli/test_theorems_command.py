@@ -97,7 +97,7 @@ def test_a_violated_claim_ends_in_exit_code_1_and_a_cross(
     result = run("--quick", "--seed", "7")
     assert result.exit_code == 1
     assert result.stdout.count("✗") == 1
-    assert "-1/7" in result.stdout
+    assert "-0.143" in result.stdout
     assert "1 of 4 claims fail: Theorem 9." in result.stdout
     as_json = run("--quick", "--seed", "7", "--json")
     assert as_json.exit_code == 1

@@ -135,19 +135,15 @@ def test_decimal_commas_are_declared_elsewhere() -> None:
 
 def test_all_problems_of_a_file_come_at_once() -> None:
     rows = [f"r{it},x,{'bad' if it % 2 else it}" for it in range(60)]
-    rows += [",x,3", "r2,x,5", *(f"s{it},x,{it}" for it in range(20))]
+    rows += [f"s{it},x,{it}" for it in range(20)]
     said = refused("reviewer,item,score\n" + "\n".join(rows) + "\n").splitlines()
-    assert said[0] == "r.csv: 31 problems:"
+    assert said[0] == "r.csv: 30 problems:"
     assert said[1] == "  line 3: score must be a number, got 'bad'."
     assert len(said) == 1 + 20 + 1 + 1
-    assert said[21] == "  and 11 more."
-    few = "reviewer,item,score\na,x,1\n,x,2\nb,x,two\na,x,3\nc,y,4\nd,y,4\n"
-    assert refused(few).splitlines()[1:3] == [
-        "  line 3: reviewer must be given, got nothing.",
-        "  line 4: score must be a number, got 'two'.",
-    ]
-    few = few.replace(",x,2", "e,x,2")
-    assert "line 5: reviewer 'a' must rate item 'x' once" in refused(few)
+    assert said[21] == "  and 10 more."
+    few = "reviewer,item,score\na,x,1\na,x,2\nb,x,2\na,x,3\nc,y,4\n"
+    twice = "reviewer 'a' must rate item 'x' once, got a second rating after line 2."
+    assert refused(few).splitlines()[1:] == [f"  line 3: {twice}", f"  line 5: {twice}"]
 
 
 def test_the_options_work_on_the_command_line(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from evenhand.columns import Columns, Source
 from evenhand.errors import RatingsError
 from evenhand.posets.graph import (
     compared,
@@ -122,9 +123,8 @@ def test_ranks_and_plain_comparisons_say_the_same_as_scores(ratings: Ratings) ->
     expected = listed(edges(comparisons(ratings)))
     reviewers, items = ratings.reviewer_codes.tolist(), ratings.item_codes.tolist()
     everything = range(ratings.n_items)
-    ranks = Ratings.from_ranks(
-        reviewers, items, (100 - ratings.scores).tolist(), all_items=everything
-    )
+    columns = {"reviewer": reviewers, "item": items, "rank": 100 - ratings.scores}
+    ranks = Ratings.from_columns(columns, Columns(), Source(), all_items=everything)
     assert listed(edges(comparisons(ranks))) == expected
     if expected:
         winners, losers = [a for a, _ in expected], [b for _, b in expected]

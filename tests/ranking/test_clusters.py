@@ -112,7 +112,7 @@ def test_bad_clusters_get_a_sentence(more: dict[str, Any], message: str) -> None
 
 def test_ratings_take_a_cluster_of_each_reviewer() -> None:
     ratings = eh.Ratings(["a", "b"], ["x", "y"], [1, 2])
-    with pytest.raises(eh.OptionError, match="must be a mapping from reviewer"):
+    with pytest.raises(eh.OptionError, match="for a Ratings a mapping from reviewer"):
         eh.rank(ratings, method="mean", cluster="prompt", rng=7)
-    with pytest.raises(eh.OptionError, match="of each reviewer, got none of 'b'"):
+    with pytest.raises(eh.RatingsError, match="cluster must be given, got nothing"):
         eh.rank(ratings, method="mean", cluster={"a": 1}, rng=7)

@@ -207,7 +207,7 @@ def sides_from_ratings(
     rows = [np.flatnonzero(ratings.item_codes == code) for code in codes]
     _require_scores(labels, len(rows[0]) + len(rows[1]))
     notices = _without_unrated(ratings, labels)
-    notices += ratings.unweighted(rule.name)
+    notices += ratings.weighing(rule.name, used=False)
     verdict: int | None = None
     pairing: Pairing = "random"
     reviewers = [ratings.reviewer_codes[side] for side in rows]

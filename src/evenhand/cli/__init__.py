@@ -14,31 +14,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli._options import ROLES
 from evenhand.cli._shared import ARGUMENTS
 from evenhand.errors import EvenhandError, printable, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-COMMANDS = (
-    *("demo", "compare", "rank", "grade", "check", "count", "query", "assign"),
-    *("audit", "serve", "simulate", "reproduce", "theorems", "methods"),
-)
-"""In the order in which people meet them; each in a module of its name, or in these."""
+OWN = ("demo", "compare", "rank", "grade", "check", "count", "query", "assign", "audit")
 STUDY = dict.fromkeys(("simulate", "reproduce", "theorems", "methods"), "study")
-# Options that moved elsewhere than into a method, with their new form.
-MOVED = {
-    "--best": "--scale best=A",
-    "--charts": "--export charts=FOLDER",
-    "--distinct": "--design 'balanced(distinct)'",
-    "--out-of": "--scale /10",
-    "--raw": "--method 'safe(anchored=false)'",
-    "--seal": "--assignment FOLDER, with seal.json in it,",
-    "--secret": "--assignment FOLDER, with secret.json in it,",
-    "--warp": "evenhand check FILE --warp",
-    "--weight-by": "--column weight=COLUMN",
-}
+COMMANDS = {name: name for name in (*OWN, "serve")} | STUDY | {"query": "count"}
+"""The module of each command, in the order in which people meet them."""
 
 
 class Refusal(click.ClickException):
@@ -73,32 +58,11 @@ def one_sentence() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.NoSuchOption as error:
-        command = error.ctx.info_name if error.ctx else None
-        if form := new_form(error.option_name, command):
-            raise Refusal(f"{error.option_name} is written {form} now.") from error
         near = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
         raise Refusal(f"There is no option {error.option_name}.{near}") from error
     except click.UsageError as error:
         # click lists choices on lines of their own.
         raise Refusal(" ".join(error.format_message().split())) from error
-
-
-def new_form(option: str, command: str | None) -> str | None:
-    """Write an option that belongs to a method or a column; None of any other.
-
-    Examples:
-        >>> new_form("--scan", "rank")
-        "--method 'flips-uniform(scan=VALUE)'"
-    """
-    from evenhand.method import methods
-
-    name = option.removeprefix("--").replace("-", "_")
-    owners = [one for one in methods() if name in one.options()]
-    # Of several methods, one that the command has.
-    owners.sort(key=lambda one: one.job != command)
-    if owners:
-        return f"--method '{owners[0].name}({name}=VALUE)'"
-    return f"--column {name}=COLUMN" if name in ROLES else MOVED.get(option)
 
 
 class Commands(click.Group):
@@ -112,8 +76,7 @@ class Commands(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             raise Refusal(unknown("command", cmd_name, COMMANDS))
-        name = {"query": "count", **STUDY}.get(cmd_name, cmd_name)
-        module = importlib.import_module(f"{__name__}.{name}")
+        module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
         found = [it for it in vars(module).values() if isinstance(it, click.Command)]
         return next(it for it in found if it.name == cmd_name)
 
@@ -158,11 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Before NumPy is loaded: threads of BLAS wait for each other busily, which takes a
     # quarter of a second even for a dozen items.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for name in ("stdout", "stderr"):
-        screen = getattr(sys, name)
-        if screen is None:  # closed by whoever started us
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole run
-        elif isinstance(screen, io.TextIOWrapper):
+    for screen in (sys.stdout, sys.stderr):
+        if isinstance(screen, io.TextIOWrapper):
             screen.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show
     try:

@@ -27,10 +27,8 @@ class Known(click.Choice[str]):
     ) -> str:
         """Take a known name as it is."""
         if value not in self.choices:
-            name = "value" if param is None or param.name is None else param.name
-            if name == "once":
-                raise OptionError(unknown("value", value, self.choices, of="--once"))
-            raise OptionError(unknown(name.replace("_", " "), value, self.choices))
+            name = str(getattr(param, "name", "value")).replace("_", " ")
+            raise OptionError(unknown(name, value, self.choices))
         return super().convert(value, param, ctx)
 
 

@@ -11,30 +11,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli._options import COLUMNS, ROLES
-from evenhand.errors import OptionError, printable
+from evenhand.errors import OptionError, must_be, printable
 from evenhand.progress import working as working  # noqa: PLC0414 - for every command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from rich.console import Console, JustifyMethod, OverflowMethod, RenderableType
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
     from evenhand._outputs import Output
-    from evenhand.ab.comparison import Comparison
     from evenhand.claims import Notice
     from evenhand.designs.assignment import Assignment
-    from evenhand.diagnosis.check import Check
-    from evenhand.grading import Grades
-    from evenhand.ranking.ranking import Ranking
+    from evenhand.formats.layouts import Asked
     from evenhand.words import tables as words
+    from evenhand.words.page import Result
 
-    Result = Ranking | Comparison | Check | Grades
     Paths = Mapping[str, str | None]
 
 WIDTH = 100
-# Characters of a name with its title that are shown however narrow the screen is.
-LEAST = 20
 CUT = "\ue000"
 """Marks the row that becomes the line of the cut; a label has no such character."""
 ARGUMENTS = "evenhand.arguments"
@@ -46,14 +41,16 @@ WISHES = (
 """Parameters that say how to read, beside columns and the companion."""
 
 
-def take_reading(options: dict[str, Any]) -> dict[str, Any]:
-    """Take out the options that say how to read.
+def take_reading(options: dict[str, Any]) -> tuple[Asked, str | None]:
+    """Take out the options that say how to read, and the companion of the file.
 
     Raises:
         OptionError: If --column does not name a role and a column, or one is empty.
     """
-    names = (*COLUMNS, *WISHES, "companion")
-    found = {name: options.pop(name) for name in names if name in options}
+    from evenhand.columns import Columns
+    from evenhand.formats.layouts import Asked
+
+    columns = {name: options.pop(name) for name in COLUMNS}
     for text in options.pop("columns"):
         role, _, column = text.partition("=")
         if role not in ROLES or not column:
@@ -61,42 +58,37 @@ def take_reading(options: dict[str, Any]) -> dict[str, Any]:
                 f"--column must be one of {', '.join(ROLES)}, = and the name of a "
                 f"column, got {text!r}. Write for instance --column rank=Place."
             )
-        found[role] = column
-    for name in (name for name, value in found.items() if value == ""):
-        rule = "the name of a column" if name in COLUMNS else "given"
-        raise OptionError(f"{name} must be {rule}, got ''.")
-    return found
+        columns[role] = column
+    wishes = {name: options.pop(name, None) for name in WISHES}
+    companion = options.pop("companion", None)
+    for name, value in {**columns, **wishes, "with": companion}.items():
+        if value == "":
+            raise must_be(name, "given", value)
+    named = Columns(**{name: value for name, value in columns.items() if value})
+    wished = {name: value for name, value in wishes.items() if value}
+    return Asked(named, **wished), companion
 
 
 def read(
-    file: str, reading: Mapping[str, Any], *, counts: bool = False
+    file: str, asked: Asked, companion: str | None, *, counts: bool = False
 ) -> tuple[Any, list[Output]]:
     """Read the ratings of a command.
 
     Args:
         file: Path, or "-" for standard input.
-        reading: What `take_reading` found.
+        asked: How to read it.
+        companion: Second file of the same export.
         counts: Whether counts of scores will do.
 
     Returns:
         The ratings or counts, and a new key, to be written with the other files.
     """
-    from evenhand.columns import Columns
-    from evenhand.formats import reading as ways
-    from evenhand.formats.layouts import Asked
+    from evenhand.formats import reading
 
-    columns = {name: reading.get(name) or "" for name in (*COLUMNS, *ROLES)}
-    wishes: dict[str, Any] = {name: reading.get(name) or "" for name in WISHES}
-    asked, companion = Asked(Columns(**columns), **wishes), reading.get("companion")
     with working(f"Reading {file}"):
         counts = counts and companion is None
-        ratings, key = ways.read(file, asked, companion=companion, counts=counts)
+        ratings, key = reading.read(file, asked, companion=companion, counts=counts)
     return ratings, [key.output()] if key is not None and key.is_new else []
-
-
-def read_too(reading: Mapping[str, Any]) -> Paths:
-    """Name the further files that reading needs, which no output may replace."""
-    return {"--with": reading.get("companion"), "--anonymise": reading["anonymise"]}
 
 
 def read_hex(path: str | None, kind: str) -> str | None:
@@ -143,31 +135,23 @@ def columns(cells: Mapping[str, Sequence[str]], left: Collection[str]) -> words.
 def _laid_out(made: words.Table) -> Table:
     """Lay out a table of `words` for a terminal."""
     from rich.table import Table
+    from rich.text import Text
 
-    from evenhand.words.text import shortened
-
-    titles, cells = made.plain()
-    kinds = {one.title: one for one in made.columns}
-    for place, title in enumerate(titles):
-        if kinds[title].one_line:
-            widths = [
-                max(map(len, column)) for column in zip(titles, *cells, strict=True)
-            ]
-            room = console().width - sum(widths) - 3 * len(widths) + widths[place] - 1
-            for texts in cells:
-                texts[place] = shortened(texts[place], max(room, LEAST))
     found = Table()
-    for title in titles:
-        is_number = kinds[title].number
-        overflow: OverflowMethod = "ellipsis" if is_number else "fold"
-        justify: JustifyMethod = "right" if is_number else "left"
-        found.add_column(title, justify=justify, overflow=overflow)
-    for row, texts in zip(made.rows, cells, strict=True):
+    for one in made.columns:
+        found.add_column(
+            one.title,
+            justify="right" if one.number else "left",
+            overflow="ellipsis" if one.number or one.one_line else "fold",
+        )
+    for row, texts in zip(made.rows, made.plain()[1], strict=True):
         if row.line == "cut":
             found.add_row(CUT)
         elif row.line == "edge":
             found.add_section()
-        found.add_row(*texts)
+        cells = zip(made.columns, texts, strict=True)
+        # Of a column that wraps, this text alone does not, so that it is cut first.
+        found.add_row(*(Text(text, no_wrap=one.one_line) for one, text in cells))
     return found
 
 
@@ -261,7 +245,6 @@ class Job:
     Attributes:
         ratings: What was read.
         assignment: The assignment that they came through, if it was given.
-        options: What is left of the options: those of the method.
         seed: What --seed says.
         explain: Whether explanations are asked for.
     """
@@ -270,26 +253,22 @@ class Job:
         self, command: str, options: dict[str, Any], more: Paths | None = None
     ) -> None:
         """Check the paths, then read; `more` are further files that are read."""
-        self.options, take = options, options.pop
+        take = options.pop
         self._shown = {name: take(name) for name in ("as_json", "output")}
         self.seed, self.explain = take("seed"), take("explain", None)
         self._file, self._record = take("file"), take("record", None)
-        evidence, reading = take("assignment", None), take_reading(options)
-        self._key = reading["anonymise"]
-        self._report, exports = take("report"), take("exports")
-        self._charts, self._exports = _exports(command, exports)
-        if self._charts is not None:
-            from evenhand._charts import renderer
-
-            renderer()
+        evidence = take("assignment", None)
+        asked, companion = take_reading(options)
+        self._key, self._report = asked.anonymise or None, take("report")
+        self._charts, self._exports = _exports(command, take("exports"))
         if self._report is not None:
             from evenhand.words.page import require_html
 
             require_html(self._report)
         files = evidence_in(evidence)
         names = ("--assignment", "its seal", "its secret")
-        inputs = {**dict(zip(names, files, strict=True)), **read_too(reading)}
-        inputs |= {"FILE": self._file, **(more or {})}
+        inputs = {"--with": companion, "--anonymise": self._key, **(more or {})}
+        inputs |= {**dict(zip(names, files, strict=True)), "FILE": self._file}
         written = {"--output": self._shown["output"], "--record": self._record}
         written["--report"] = self._report
         tables = {f"--export {Path(path).resolve()}": path for _, path in self._exports}
@@ -300,10 +279,10 @@ class Job:
                 "the reviewers' names."
             )
         counts = command == "compare"
-        self.ratings, self._files = read(self._file, reading, counts=counts)
+        self.ratings, self._files = read(self._file, asked, companion, counts=counts)
         # A report lists scores one by one, so that one of too many is refused now.
         self._listed = self.ratings
-        if self._report is not None or exports:
+        if self._report is not None or self._charts is not None or self._exports:
             from evenhand.engines.counts import one_by_one
 
             self._listed = one_by_one(self.ratings)
@@ -352,33 +331,28 @@ class Job:
         if not draws and not self._exports:
             return []
         from evenhand._outputs import Output
-        from evenhand.grading import Grades
         from evenhand.ranking.results import Ranking
-        from evenhand.words import exports, page
+        from evenhand.words import exports, figures, page
 
-        beside: dict[str, Any] = {"check": None, "warp": None}
+        check = warp = None
         people = any(what in ("reviewers", "all") for what, _ in self._exports)
         if isinstance(result, Ranking) and (draws or people):
-            beside["check"] = page.check_beside(result)
-        if isinstance(result, Grades) and self._report is not None:
-            beside["check"] = page.check_beside(result)
-        files = exports.export_outputs(
-            self._exports, self._listed, result, beside["check"]
-        )
+            check = page.check_beside(result)
+        files = exports.export_outputs(self._exports, self._listed, result, check)
         with working("Drawing"):
             if self._charts is not None:
-                from evenhand.words import figures
-
-                drawn = figures.figures_of(self._listed, result, beside["check"])
+                drawn = figures.figures_of(self._listed, result, check)
                 files += figures.pictures(drawn, self._charts)
             if self._report is not None:
                 if isinstance(result, Ranking):
-                    beside["warp"] = page.warp_beside(result)
+                    warp = page.warp_beside(result)
                 typed = click.get_current_context().meta.get(ARGUMENTS, ())
                 name = "" if self._file == STDIN else Path(self._file).name
                 line = shlex.join(["evenhand", *typed])
                 replay = page.Replay(line, audit, self._listed.read_as, name)
-                html = page.report(self._listed, result, replay=replay, **beside)
+                html = page.report(
+                    self._listed, result, replay=replay, check=check, warp=warp
+                )
                 files.append(Output(self._report, html))
         return files
 
@@ -413,6 +387,9 @@ def _exports(
             raise OptionError(
                 "charts must be left out with grade; --report draws the marks."
             )
+        from evenhand._charts import renderer
+
+        renderer()
     return folder, tables
 
 

@@ -12,7 +12,7 @@ from evenhand.cli._options import COUNT, option
 from evenhand.errors import EvenhandError, OptionError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from evenhand._outputs import Output
     from evenhand.designs.assignment import Assignment
@@ -135,14 +135,12 @@ def _deliver(drawn: Assignment, options: Options, files: list[Output]) -> None:
     from evenhand.words.ballots import ballots, sheets
 
     record, table = assignment_record(drawn), to_csv(drawn)
-    made: dict[str, str | bytes] = {"output": table, "record": text_of(record)}
-    if options["sheets"]:
-        made["sheets"] = sheets(drawn)
-    if options["ballots"]:
-        made["ballots"] = ballots(drawn)
-    for name, content in made.items():
+    makers: dict[str, Callable[[Assignment], str | bytes]]
+    makers = {"output": to_csv, "sheets": sheets, "ballots": ballots}
+    makers["record"] = lambda _: text_of(record)
+    for name, made in makers.items():
         if options[name] not in (None, _shared.STDIN):
-            files.append(Output(options[name], content))
+            files.append(Output(options[name], made(drawn)))
     write_all(files)
     if options["as_json"]:
         click.echo(json.dumps(record, indent=2))
@@ -189,8 +187,6 @@ def _check(options: Options) -> None:
     if secret is not None:
         _refuse(options, ["seed"], "be left out when a secret is used")
     lists = {f"--{name}": options[name] for name in (*wanted[:2], "conflicts")}
-    if list(lists.values()).count(_shared.STDIN) > 1:
-        raise OptionError("Only one file can be read from standard input.")
     written = {f"--{name}": options[name] for name in (*WRITTEN, "record", "seal")}
     (written if sealing else lists)["--secret"] = secret
     _shared.check_paths(written, lists)
@@ -254,10 +250,7 @@ def _drawn(options: Options, secret: str | None) -> Assignment:
         pairs = read_pairs(people, reviewer, column)
         groups, reviewers = dict(pairs), [who for who, _ in pairs]
     else:
-        rule = (
-            f"be left out for design {design!r}. It belongs to 'matched' and 'panels'"
-        )
-        _refuse(options, ["group"], rule)
+        _refuse(options, ["group"], f"be left out for design {design!r}")
         reviewers = read_labels(people, *reviewer)
     return assign(
         read_labels(str(options["items"]), *item),

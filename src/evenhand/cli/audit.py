@@ -72,14 +72,14 @@ def _replay(record: str, ratings: str | None, options: dict[str, Any]) -> Audit:
         record = str(found)
     for name, path in zip(HIDDEN, hidden, strict=True):
         given[name] = given[name] or path
-    reading = _shared.take_reading(options)
-    evidence = {f"--{name}": path for name, path in given.items()}
-    files = {"RECORD": record, "RATINGS": ratings, **evidence}
-    written = {"--output": options["output"]}
-    _shared.check_paths(written, {**files, **_shared.read_too(reading)})
+    asked, companion = _shared.take_reading(options)
+    files = {"RECORD": record, "RATINGS": ratings, "--with": companion}
+    files |= {f"--{name}": path for name, path in given.items()}
+    files["--anonymise"] = asked.anonymise
+    _shared.check_paths({"--output": options["output"]}, files)
     read: Any = None
     if ratings is not None:
-        read, new = _shared.read(ratings, reading, counts=True)
+        read, new = _shared.read(ratings, asked, companion, counts=True)
         if new:
             raise OptionError(
                 f"--anonymise must be the key of the decision, got {new[0].path!r}: "

@@ -104,24 +104,13 @@ def explain(found: Check, survived: Warp | None = None) -> str:
         used.append(made)
         return TABLE
 
-    facts = {
-        "check": found,
-        "clear": clear[:SHOWN],
-        "hidden": len(clear[SHOWN:]),
-        "said": lambda *codes: [one for one in found.findings if one.code in codes],
-        "codes": {one.code for one in found.notices},
-        "share_text": check.share_text,
-        "ladder": ladder,
-        "table": table,
-        "tables": tables,
-    }
+    facts = {"check": found, "clear": clear[:SHOWN], "hidden": len(clear[SHOWN:])}
+    facts |= {"share_text": check.share_text, "ladder": ladder, "tables": tables}
+    facts |= {"codes": {one.code for one in found.notices}, "table": table}
+    facts["said"] = lambda *codes: [one for one in found.findings if one.code in codes]
     lines = [*sentences("check", "sections", facts, html=False)]
     if survived is not None:
         lines += ["WOULD OTHER SCALES CHANGE IT?", repr(survived)]
     rest = iter(used)
-    return _shared.rendered(
-        *(
-            next(rest) if line == TABLE else f"\n{line}" if line.isupper() else line
-            for line in lines
-        )
-    )
+    spaced = [f"\n{line}" if line.isupper() else line for line in lines]
+    return _shared.rendered(*(next(rest) if it == TABLE else it for it in spaced))

@@ -15,8 +15,6 @@ from evenhand.cli._options import COUNT, option
 from evenhand.errors import OptionError, printable, unknown
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from rich.console import RenderableType
 
     from evenhand._outputs import Output
@@ -35,8 +33,6 @@ BASELINES = {"compare": "coin", "rank": "topological"}
 NONE = "none"
 FIGURES = ("fig1", "fig2", "fig3", "all")
 KEYS = {"fig2": "pooled losses (mean over trials)", "fig3": "exact"}
-SIDES = {"perfect calibration": "perfect", "one biased reviewer": "biased"}
-LONGEST = 24
 TITLES = {"compare": "Two items", "rank": "Many items"}
 
 
@@ -189,9 +185,8 @@ def _numbers(figure: Figure) -> str:
     columns: dict[str, list[str]] = defaultdict(list)
     for row in figure.rows:
         if figure.name == "fig3":
-            columns["gamma"].append(f"2^{row['k']}")
-            for heading, side in SIDES.items():
-                columns[heading].append(f"{row[side]:.4f}")
+            for name in ("gamma", "perfect", "biased"):
+                columns[name].append(f"{row[name]:.6g}")
             continue
         if row["method"] == figure.rows[0]["method"]:
             if "n" in row:
@@ -248,7 +243,7 @@ def _claims(found: Theorems) -> str:
         "claim": [fill(row.name, 18) for row in rows],
         "what was checked": [row.check for row in rows],
         "how": [fill(row.how, 14) for row in rows],
-        "smallest margin": [_margin(row.margin) for row in rows],
+        "smallest margin": [f"{float(row.margin):.3g}" for row in rows],
     }
     failing = [row.name for row in rows if not row.holds]
     verdict = f"All {len(rows)} claims hold."
@@ -257,15 +252,6 @@ def _claims(found: Theorems) -> str:
     made = _shared.columns(columns, left=list(columns)[:-1])
     lined = [row._replace(line="edge") for row in made.rows]
     return _shared.rendered(made._replace(rows=tuple(lined)), verdict)
-
-
-def _margin(margin: Fraction) -> str:
-    from evenhand.lab.theorems import brief
-
-    short, decimal = str(brief(margin)), f"{float(margin):.3g}"
-    if brief(margin) != margin or len(short) > LONGEST or short == decimal:
-        return decimal
-    return f"{short}\n{decimal}"
 
 
 @click.command("methods")
@@ -285,7 +271,7 @@ def methods(name: str | None, *, as_json: bool) -> None:
     chosen = [one for one in known if name in (None, one.name)]
     if not chosen:
         raise OptionError(unknown("method", name, {one.name: 1 for one in known}))
-    rows = [method.describe() for method in chosen]
+    rows = [one.describe() for one in chosen]
     document = {"schema": "evenhand.methods/1", "methods": rows}
     shown = _overview if name is None else lambda them: "\n".join(map(_page, them))
     _shared.show(document, lambda: shown(chosen), {"as_json": as_json, "output": None})

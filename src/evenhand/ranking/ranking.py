@@ -338,7 +338,7 @@ def _ranking(
     told = (
         *ratings.notices,
         *information_notices(ratings),
-        *(ratings.weighted() if method.weighs else ratings.unweighted(method.called)),
+        *ratings.weighing(method.called, used=method.weighs),
         *groups,
         *answer.notices,
     )
