@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
-from datetime import datetime
 from typing import TYPE_CHECKING
 
+from evenhand.words.exports import new_workbook
 from evenhand.words.text import distinct, templates
 
 if TYPE_CHECKING:
@@ -30,14 +29,7 @@ def sheets(assignment: Assignment) -> bytes:
         >>> sheets(assign([1, 2], ["a"], design="coins", rng=7))[:2]
         b'PK'
     """
-    import xlsxwriter  # noqa: PLC0415 - only for those who want a workbook
-
-    file = io.BytesIO()
-    book = xlsxwriter.Workbook(file, {"in_memory": True, "strings_to_urls": False})
-    # The time of writing would make two files of one assignment differ.
-    book.set_properties({"created": datetime(2000, 1, 1)})
-    bold = book.add_format({"bold": True})
-    text = book.add_format({"quote_prefix": True})
+    book, file, bold, text = new_workbook()
     to_fill = book.add_format({"border": 1, "bg_color": "#FFF8DC"})
     everything = book.add_worksheet(ALL)
     everything.write_string(0, 0, "item", bold)
