@@ -22,9 +22,8 @@ def test_rows_have_the_marks_and_the_pass_mark_through_them() -> None:
     assert rows.line is not None
     for row, mark in zip(rows.rows, found.items, strict=True):
         assert row.word == mark.standing
-        assert row.low is not None
-        assert row.high is not None
-        crosses = row.low < rows.line < row.high
+        assert row.ends is not None
+        crosses = row.ends[0] < rows.line < row.ends[1]
         assert crosses == (mark.standing == "open")
     assert grades_verdict(found).startswith(
         "Pass mark 60: 5 safely above, 3 safely below, 4 open."

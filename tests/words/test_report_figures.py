@@ -137,9 +137,10 @@ def test_ranks_show_every_interval_and_count_those_that_cross_the_cut() -> None:
     chart = panel()["ranks"].to_dict()
     points = points_of(panel()["ranks"])
     assert [(point["low"], point["value"], point["high"]) for point in points] == [
-        (row.rank_low, row.rank, row.rank_high) for row in rows.items
+        ((row.rank_low or 0) - 0.5, row.rank, (row.rank_high or 0) + 0.5)
+        for row in rows.items
     ]
-    assert [point["word"] for point in points] == [row.side for row in rows.items]
+    assert [point["kind"] for point in points] == [row.side for row in rows.items]
     assert rows.top is not None
     crossing = f" {len(rows.top.open)} items have an interval that crosses the cut"
     assert crossing in chart["description"]
@@ -147,14 +148,14 @@ def test_ranks_show_every_interval_and_count_those_that_cross_the_cut() -> None:
     assert "if the model fitted for them is right" in caption
 
 
-def test_ranks_without_a_cut_are_drawn_in_a_colour() -> None:
+def test_ranks_without_a_cut_have_one_colour() -> None:
     ratings = evenhand.read_ratings("examples/conference.csv")
     figure = figures_of(ratings, evenhand.rank(ratings, rng=7))["ranks"]
     drawn = vl_convert.vegalite_to_svg(figure.to_json())
     for mark in ("rule mark", "point"):
         marks = re.findall(rf'aria-roledescription="{mark}"[^>]*>', drawn)
         assert len(marks) == 12
-        assert all("#666666" in one for one in marks)
+        assert all("#0072B2" in one for one in marks)
 
 
 def test_strictness_shows_reviewers_that_stand_out() -> None:

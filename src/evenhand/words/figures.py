@@ -6,51 +6,40 @@ and nothing else: never part of an expression, of a field name or of an address.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import altair as alt
-import numpy as np
+import polars as pl
 
-from evenhand._charts import BLUE, GREY, ORANGE, RED, png_from, svg
+from evenhand._charts import BLUE, GREY, ORANGE, png_from, svg
 from evenhand._outputs import Output
 from evenhand.ab.comparison import Comparison
 from evenhand.diagnosis.check import Check
-from evenhand.diagnosis.reviewers import SURE
 from evenhand.ranking.results import Ranking
 from evenhand.words.lines import score_shares
-from evenhand.words.pictures import GOLDEN, used
+from evenhand.words.pictures import ranking_rows, reviewer_rows, score_strips
 from evenhand.words.tables import window
 from evenhand.words.text import distinct, sentences, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from evenhand.claims import Label
     from evenhand.grading import Grades
-    from evenhand.ranking.results import RankedItem
     from evenhand.ratings import Ratings
-
-    Cell = str | float | None
-    # Name, low end, value, high end and a word.
-    Interval = tuple[str, float | None, float | None, float | None, str | None]
+    from evenhand.words.pictures import Row, Rows
 
 Figure: TypeAlias = alt.LayerChart
 WIDTH, ROW = 640, 20
 # Characters of a line of a caption.
 CAPTION = 105
-REVIEWERS, POINTS = 40, 1000
+# Strictest and most lenient reviewers that are drawn.
+STRICTEST = 20
 UP = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=200))
-# Colour and shape of what is told apart; the rest is grey and round.
-LOOKS = {
-    "in": (BLUE, "circle"),
-    "open": (ORANGE, "diamond"),
-    "out": (GREY, "square"),
-    "strict": (BLUE, "triangle-down"),
-    "lenient": (RED, "triangle-up"),
-}
+ACROSS = alt.Scale(zero=False, nice=False, padding=12)
+# Colours of what is in, open and out, and of two items.
+SIDES = alt.Scale(domain=["in", "open", "out"], range=[BLUE, ORANGE, GREY])
 
 
 def figures_of(
@@ -77,12 +66,9 @@ def figures_of(
         ['scores']
     """
     if isinstance(result, Comparison):
-        return _shares(result) or _scores(ratings.public, result)
-    found = {}
-    if isinstance(result, Ranking):
-        found = _ranks(result)
-    elif isinstance(result, Check):
-        check = result
+        return _shares(result) or _scores(ratings, result)
+    found = _ranks(result) if isinstance(result, Ranking) else {}
+    check = result if isinstance(result, Check) else check
     return found if check is None else found | _strictness(check)
 
 
@@ -104,167 +90,110 @@ def _titled(
     title, caption, description = sentences("figures", name, facts, html=False)
     lines = textwrap.wrap(caption, CAPTION)
     heading = alt.TitleParams(title, subtitle=lines, anchor="start", frame="bounds")
-    return {
-        name: alt.LayerChart(layer=[*layers]).properties(
-            title=heading, description=description, width=WIDTH, height=height
-        )
-    }
+    chart = alt.LayerChart(layer=[*layers], title=heading, description=description)
+    return {name: chart.properties(width=WIDTH, height=height)}
 
 
-def _drawn(rows: Iterable[Sequence[Cell]], *fields: str) -> alt.Chart:
-    """Begin a chart of rows, each with the same fields; what is not finite is null."""
-    plain = (
-        [None if isinstance(it, float) and not math.isfinite(it) else it for it in row]
-        for row in rows
-    )
-    points = [dict(zip(fields, row, strict=True)) for row in plain]
-    return alt.Chart(alt.InlineData(values=points))
+def _drawn(rows: Sequence[Sequence[object]], *fields: str) -> alt.Chart:
+    """Begin a chart of rows, each with the same fields."""
+    return alt.Chart(pl.DataFrame(rows, fields, orient="row", strict=False))
 
 
-def _intervals(rows: Sequence[Interval], title: str, line: float) -> list[alt.Chart]:
-    """Draw a dot and a line from low to high beside each name, coloured by a word."""
-    words = [*dict.fromkeys(word or "" for *_, word in rows)]
-    looks = [LOOKS.get(word, (GREY, "circle")) for word in words]
-    key = alt.Legend(title=None, orient="top", columns=4, labelLimit=0)
-    legend = None if words == [""] else key
-    colours = alt.Scale(domain=words, range=[colour for colour, _ in looks])
-    shapes = alt.Scale(domain=words, range=[shape for _, shape in looks])
-    scale = alt.Scale(zero=False, nice=False, padding=12)
-    across = alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(tickMinStep=1))
-    # Rows of one name would be one row, and a word that is null has no colour.
-    names = distinct(shortened(name) for name, *_ in rows)
-    given = zip(names, rows, strict=True)
-    named = [(name, *ends, word or "") for name, (_, *ends, word) in given]
-    base = _drawn(named, "name", "low", "value", "high", "word").encode(
+def _intervals(
+    made: Rows, rows: Sequence[Row], names: Sequence[str]
+) -> list[alt.Chart]:
+    """Draw rows as the report does: a dot and a line from low to high beside a name."""
+    # Rows of one name would be one row.
+    named = zip(distinct(map(shortened, names)), rows, strict=True)
+    points = [(name, *(row.ends or ()), row.dot, row.kind) for name, row in named]
+    base = _drawn(points, "name", "low", "high", "value", "kind").encode(
         y=UP,
-        color=alt.Color("word:N", scale=colours, legend=legend),
+        color=alt.Color("kind:N", scale=SIDES, legend=None),
         tooltip=["name:N", "value:Q", "low:Q", "high:Q"],
+    )
+    across = alt.X(
+        "low:Q", title=made.caption, scale=ACROSS, axis=alt.Axis(tickMinStep=1)
     )
     bars = base.mark_rule(strokeWidth=3, opacity=0.6, strokeCap="round")
     dots = base.mark_point(filled=True, size=75, opacity=1)
-    cut = _drawn([(line,)], "at").mark_rule(strokeDash=[6, 4], color=GREY)
-    shape = alt.Shape("word:N", scale=shapes, legend=legend)
-    return [
-        bars.encode(x=across, x2="high:Q"),
-        dots.encode(x="value:Q", shape=shape),
-        cut.encode(x="at:Q"),
-    ]
+    layers = [bars.encode(x=across, x2="high:Q"), dots.encode(x="value:Q")]
+    if made.line is not None:
+        line = _drawn([(made.line,)], "at").mark_rule(strokeDash=[6, 4], color=GREY)
+        layers.append(line.encode(x="at:Q"))
+    return layers
 
 
 def _ranks(result: Ranking) -> dict[str, Figure]:
-    sure, rows, top = result.uncertainty, result.items, result.top
-    shown = rows[window(result).start : window(result).stop]
-    drawn = [
-        (_placed(row, result.titles), row.rank_low, row.rank, row.rank_high, row.side)
-        for row in shown
-    ]
-    if sure is None or any(row.rank_low is None for row in rows):
+    made, places = ranking_rows(result), window(result)
+    rows = made.rows[places.start : places.stop]
+    if not all(row.ends for row in made.rows):
         return {}
-    cut = None if top is None or top.k >= len(rows) else top.k
-    layers = _intervals(drawn, "rank, 1 is best", (cut or 0) + 0.5)
+    names = []
+    for row in rows:
+        # A bare number after a rank would be taken for part of it.
+        what = "item " if isinstance(row.label, int) and not row.title else ""
+        names.append(f"{row.dot}. {what}{row.label} {row.title}".strip())
+    layers, height = _intervals(made, rows, names), ROW * len(rows)
     return _titled(
-        "ranks",
-        layers if cut else layers[:2],
-        ROW * len(shown),
-        sure=sure,
-        rows=rows,
-        cut=cut,
-        groups=len({row.bucket for row in rows}),
-        crossing=0 if top is None else len(top.open),
-        shown=len(shown),
+        "ranks", layers, height, result=result, cut=made.cut, shown=len(rows)
     )
-
-
-def _placed(row: RankedItem, titles: Mapping[Label, str]) -> str:
-    """Name an item on an axis, after its rank."""
-    if row.item in titles:
-        return f"{row.rank}. {row.item} {titles[row.item]}"
-    # A bare number after a rank would be taken for part of it.
-    return f"{row.rank}. {'item ' if isinstance(row.item, int) else ''}{row.item}"
 
 
 def _strictness(check: Check) -> dict[str, Figure]:
-    """Draw the strictness of reviewers, of those who are furthest out beyond doubt."""
-    known = sorted(
-        (one for one in check.reviewers if one.offset is not None),
-        key=lambda one: (one.offset or 0.0, str(one.reviewer)),
-    )
-    offsets = np.array([one.offset for one in known], dtype=np.float64)
-    if not offsets.any():
+    made = reviewer_rows(check)
+    known = [row for row in made.rows if row.ends]
+    if not any(row.dot for row in known):
         return {}
-    reach = SURE * np.array([one.offset_se or 0.0 for one in known])
-    chosen = np.sort(np.argsort(reach - abs(offsets), kind="stable")[:REVIEWERS])
-    ends = ((offsets + way * reach)[chosen].tolist() for way in (-1, 0, 1))
-    names = [str(known[place].reviewer) for place in chosen]
-    words = [one.strictness for one in known]
-    drawn = [*zip(names, *ends, (words[place] for place in chosen), strict=True)]
-    return _titled(
-        "strictness",
-        _intervals(drawn, "points above or below others", 0.0),
-        ROW * len(drawn),
-        known=known,
-        words=words,
-        shown=len(drawn),
-    )
+    rows = known[:STRICTEST] + known[STRICTEST:][-STRICTEST:]
+    layers = _intervals(made, rows, [str(row.label) for row in rows])
+    return _titled("strictness", layers, ROW * len(rows), known=known, shown=len(rows))
 
 
 def _shares(result: Comparison) -> dict[str, Figure]:
-    """Draw how often each item has each score, side by side."""
-    levels, names = (
-        score_shares(result, repeated=True),
-        distinct(map(shortened, result.items)),
-    )
-    if not levels:
-        return {}
+    """Draw how often each item has each score, side by side, if few scores differ."""
+    levels = score_shares(result, repeated=True)
+    names = distinct(map(shortened, result.items))
     rows = [
         (name, score, share, f"{100 * share:.0f} %")
         for score, shares in levels
         for name, share in zip(names, shares, strict=True)
     ]
+    if not rows:
+        return {}
+    key = alt.Legend(title=None, orient="top", labelLimit=0)
     base = _drawn(rows, "name", "score", "share", "told").encode(
         x=alt.X("score:O", sort=None, axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("name:N", sort=None),
         y=alt.Y("share:Q", title="share of its scores", axis=alt.Axis(format="%")),
     )
-    key = alt.Legend(title=None, orient="top", labelLimit=0)
+    bars = base.mark_bar().encode(color=_of_two(names, key))
+    layers = [bars, base.mark_text(dy=-7).encode(text="told:N")]
+    return _titled("shares", layers, 220, levels=levels, items=result.items)
+
+
+def _of_two(names: Sequence[str], legend: alt.Legend | None = None) -> alt.Color:
     scale = alt.Scale(domain=names, range=[BLUE, ORANGE])
-    bars = base.mark_bar().encode(color=alt.Color("name:N", scale=scale, legend=key))
-    texts = base.mark_text(dy=-7).encode(text="told:N")
-    return _titled("shares", [bars, texts], 220, levels=levels, items=result.items)
+    return alt.Color("name:N", scale=scale, legend=legend)
 
 
 def _scores(ratings: Ratings, result: Comparison) -> dict[str, Figure]:
     """Draw each score of the two items as a dot, and their means as lines."""
-    sides = used(ratings, result)
-    if ratings.kind != "scores" or result.scores is None or min(map(len, sides)) == 0:
+    found, names = score_strips(ratings, result), distinct(map(shortened, result.items))
+    if found is None or result.scores is None:
         return {}
-    names, means, n = (
-        distinct(map(shortened, result.items)),
-        result.scores.means,
-        result.scores.n,
-    )
-    dots = [
-        (name, score, place * GOLDEN % 1)
-        for name, rows in zip(names, sides, strict=True)
-        for place, score in enumerate(
-            ratings.scores[rows[:: -(-len(rows) // POINTS)]].tolist()
-        )
-    ]
-    scale = alt.Scale(domain=names, range=[BLUE, ORANGE])
-    drawn = _drawn(dots, "name", "score", "turn").encode(
-        x=alt.X("score:Q", scale=alt.Scale(zero=False, nice=False, padding=12)),
+    sides = [*zip(names, found[1], strict=True)]
+    points = [(name, *dot) for name, strip in sides for dot in strip.dots]
+    dots = _drawn(points, "name", "score", "turn").encode(
+        x=alt.X("score:Q", scale=ACROSS),
         y=UP,
-        yOffset=alt.YOffset("turn:Q", scale=alt.Scale(domain=[-0.5, 1.5])),
-        color=alt.Color("name:N", scale=scale, legend=None),
+        yOffset=alt.YOffset("turn:Q", scale=alt.Scale(domain=[-50, 150])),
+        color=_of_two(names),
         tooltip="score:Q",
     )
-    lines = _drawn(zip(names, means, strict=True), "name", "mean")
+    means = _drawn([(name, strip.mean) for name, strip in sides], "name", "mean")
+    lines = means.mark_tick(thickness=3, height=50, color=GREY)
     layers = [
-        drawn.mark_point(filled=True, size=55, opacity=0.75),
-        lines.mark_tick(thickness=3, height=50, color=GREY).encode(
-            x=alt.X("mean:Q", title="score"), y=UP
-        ),
+        dots.mark_point(filled=True, size=55, opacity=0.75),
+        lines.encode(x=alt.X("mean:Q", title="score"), y=UP),
     ]
-    told = [*zip(result.items, n, means, strict=True)]
-    part = POINTS if max(n) > POINTS else 0
-    return _titled("scores", layers, 160, sides=told, part=part)
+    return _titled("scores", layers, 160, result=result, strips=found[1])

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     # By head what it means, and cells.
     Columns = Mapping[str, tuple[str, Sequence[str]]]
+    Ticks = tuple[tuple[float, str], ...]
 
 # Digits of the largest number of a column, decimals at most, and numbers that are
 # written with an exponent.
@@ -46,7 +47,7 @@ MARGIN, NARROW = 0.06, 0.02
 DOTS, GOLDEN = 240, 0.6180339887498949
 # Colours of reviewers and of marks, and what is worth saying of reviewers.
 KINDS = {"strict": "in", "lenient": "open"}
-STANDINGS = {"above": "in", "open": "open", "below": "out"}
+STANDINGS = {None: "in", "above": "in", "open": "open", "below": "out"}
 # What columns mean, where their heads do not say it.
 MEAN = "Plain mean of its scores."
 SHARE = (
@@ -71,7 +72,7 @@ class Axis(NamedTuple):
     low: float
     high: float
     unit: float
-    ticks: tuple[tuple[float, str], ...] = ()
+    ticks: Ticks = ()
 
     def place(self, value: float) -> float:
         """Return where a number stands, in per cent."""
@@ -109,11 +110,8 @@ class Row(NamedTuple):
     Attributes:
         label: Of the item or reviewer.
         title: What people call it; empty if it has only a label.
-        place: What stands first, such as a rank.
-        low: Where the bar begins, in per cent of the axis; None without a bar.
-        high: Where it ends.
+        ends: Where the bar begins and ends on the axis; None without a bar.
         dot: Where the dot is; None without one.
-        cells: Numbers as text, one for each head.
         word: Says in a word what the colour says.
         kind: The colour: "in", "open" or "out".
         edge: Whether a new group begins with it.
@@ -121,13 +119,10 @@ class Row(NamedTuple):
 
     label: Label
     title: str
-    place: str
-    low: float | None
-    high: float | None
+    ends: tuple[float, float] | None
     dot: float | None
-    cells: tuple[str, ...]
-    word: str = ""
-    kind: str = "in"
+    word: str
+    kind: str
     edge: bool = False
 
 
@@ -136,22 +131,20 @@ class Rows(NamedTuple):
 
     Attributes:
         kind: What rows are: "item" or "reviewer".
-        place: Head of what stands first.
-        heads: Heads of the numbers, and what they mean.
         rows: The rows.
-        ticks: Places on the axis and what is written there.
-        axis: What the axis shows.
+        columns: By head what a number means, and the numbers as text.
+        axis: The axis of the bars.
+        caption: What the axis shows.
         line: Where a line goes through all bars, as the cut or zero.
         cut: After how many rows a line goes through the list, and what it says.
         words: Head of the words; empty if there are none.
     """
 
     kind: str
-    place: str
-    heads: dict[str, str]
-    rows: tuple[Row, ...]
-    ticks: tuple[tuple[float, str], ...]
-    axis: str
+    rows: Sequence[Row]
+    columns: Columns
+    axis: Axis
+    caption: str
     line: float | None = None
     cut: tuple[int, str] | None = None
     words: str = ""
@@ -159,18 +152,19 @@ class Rows(NamedTuple):
     @property
     def widths(self) -> str:
         """Widths of the columns as CSS: what they hold, and the rest for the name."""
-        cells = zip(*(row.cells for row in self.rows), strict=True)
-        numbers = [
-            _wide([head, *column])
-            for head, column in zip(self.heads, cells, strict=True)
-        ]
-        first = _wide([self.place, *(row.place for row in self.rows)])
+        numbers = [_wide([head, *cells]) for head, (_, cells) in self.columns.items()]
+        first = _wide(["rank", f"{len(self.rows):,}"] if self.kind == "item" else [])
         last = _wide([self.words, *{row.word for row in self.rows}])
         longest = max(len(f"{row.label} {row.title}") for row in self.rows)
         name = f"{min(longest, LONG_NAME) + 2}ch"
         return (
             f"--first:{first};--name:{name};--numbers:{' '.join(numbers)};--last:{last}"
         )
+
+
+def _told(columns: Columns) -> Columns:
+    """Leave out columns that say nothing."""
+    return {head: column for head, column in columns.items() if any(column[1])}
 
 
 def _wide(texts: Iterable[str]) -> str:
@@ -226,7 +220,7 @@ def per_cent(values: Sequence[float | None], *, certain: bool) -> list[str]:
     return [told(value) for value in values]
 
 
-def ticks(total: int) -> tuple[tuple[float, str], ...]:
+def ticks(total: int) -> Ticks:
     """Place some ranks on an axis, the first and the last among them.
 
     Examples:
@@ -243,10 +237,6 @@ def ticks(total: int) -> tuple[tuple[float, str], ...]:
     return tuple((100 * (rank - 0.5) / total, str(rank)) for rank in ranks)
 
 
-def _at(rank: float | None, total: int) -> float | None:
-    return None if rank is None else round(100 * rank / total, 3)
-
-
 def ranking_rows(result: Ranking) -> Rows:
     """Lay out a ranking: each item with its interval of ranks, and the cut.
 
@@ -254,16 +244,21 @@ def ranking_rows(result: Ranking) -> Rows:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> made = ranking_rows(rank(ratings, method="mean-rank", top=1, rng=7))
-        >>> [(row.label, row.cells, row.word) for row in made.rows]
-        [('y', ('1', '100', '2.00', '1'), 'in'), ('x', ('2', '0', '1.00', '1'), 'out')]
+        >>> [(row.label, row.ends, row.word) for row in made.rows]
+        [('y', (0.5, 1.5), 'in'), ('x', (1.5, 2.5), 'out')]
     """
     items, top, total = result.items, result.top, len(result.items)
     k = total if top is None else top.k
     certain = result.uncertainty is not None and result.uncertainty.draws == 0
-    spans = [
-        "" if row.rank_low is None else span(row.rank_low, row.rank_high or 0)
-        for row in items
-    ]
+    spans, rows, before = [], [], items[0].bucket
+    for row in items:
+        low, high, ends = row.rank_low, row.rank_high, None
+        if low is not None and high is not None:
+            ends = (low - 0.5, high + 0.5)
+        spans.append(span(low or 0, high or 0) if ends else "")
+        title, side = result.titles.get(row.item, ""), row.side or ""
+        edge, before = row.bucket != before, row.bucket
+        rows.append(Row(row.item, title, ends, row.rank, side, side or "in", edge))
     shares = per_cent([row.p_top for row in items], certain=certain)
     columns = {
         "ranks": ("Places that it could have, from and to.", spans),
@@ -271,42 +266,12 @@ def ranking_rows(result: Ranking) -> Rows:
         "mean": (MEAN, one_precision([row.mean_score for row in items])),
         "reviews": ("", [f"{row.reviews:,}" for row in items]),
     }
-    heads, cells = _shown(columns)
-    before = [None, *(row.bucket for row in items)]
-    rows = tuple(
-        Row(
-            row.item,
-            result.titles.get(row.item, ""),
-            f"{row.rank:,}",
-            _at(row.rank_low and row.rank_low - 1, total),
-            _at(row.rank_high, total),
-            _at(row.rank - 0.5, total),
-            own,
-            row.side or "",
-            row.side or "in",
-            edge=earlier not in (None, row.bucket),
-        )
-        for row, earlier, own in zip(items, before, cells, strict=False)
-    )
-    inner = k < total
+    line, cut = (k + 0.5, (k, f"cut after {k:,}")) if k < total else (None, None)
+    scale = Axis(0.5, total + 0.5, 1.0, ticks(total))
+    words = "side" if rows[0].word else ""
     return Rows(
-        "item",
-        "rank",
-        heads,
-        rows,
-        ticks(total),
-        "rank, 1 is best",
-        line=100 * k / total if inner else None,
-        cut=(k, f"cut after {k:,}") if inner else None,
-        words="side" if rows[0].word else "",
+        "item", rows, _told(columns), scale, "rank, 1 is best", line, cut, words
     )
-
-
-def _shown(columns: Columns) -> tuple[dict[str, str], list[tuple[str, ...]]]:
-    """Return heads with their hints, and rows, of the columns that are not empty."""
-    kept = {head: cells for head, (_, cells) in columns.items() if any(cells)}
-    hints = {head: columns[head][0] for head in kept}
-    return hints, [*zip(*kept.values(), strict=True)]
 
 
 def reviewer_rows(check: Check) -> Rows:
@@ -319,33 +284,22 @@ def reviewer_rows(check: Check) -> Rows:
         ['a', 'b']
     """
     known = sorted(check.reviewers, key=_strictest_first)
-    reach = [SURE * (one.offset_se or 0.0) for one in known]
-    ends = [abs(one.offset or 0.0) + far for one, far in zip(known, reach, strict=True)]
-    shared = axis([-max(ends), max(ends)], NARROW)
+    rows, most = [], 0.0
+    for one in known:
+        ends = None
+        if one.offset is not None:
+            far = SURE * (one.offset_se or 0.0)
+            ends = (one.offset - far, one.offset + far)
+            most = max(most, abs(one.offset) + far)
+        kind = KINDS.get(one.strictness, "out")
+        rows.append(Row(one.reviewer, "", ends, one.offset, _manner(one), kind))
     columns = {
         "points": (POINTS, one_precision([one.offset for one in known], "+")),
         "spread": (SPREAD, one_precision([one.slope for one in known])),
         "items": ("", [f"{one.ratings:,}" for one in known]),
     }
-    heads, cells = _shown(columns)
-    rows = []
-    for one, far, own in zip(known, reach, cells, strict=True):
-        low = high = dot = None
-        if one.offset is not None:
-            low, high = shared.place(one.offset - far), shared.place(one.offset + far)
-            dot = shared.place(one.offset)
-        kind = KINDS.get(one.strictness, "out")
-        rows.append(Row(one.reviewer, "", "", low, high, dot, own, _manner(one), kind))
-    return Rows(
-        "reviewer",
-        "",
-        heads,
-        tuple(rows),
-        shared.ticks,
-        "points above or below others",
-        line=50.0,
-        words="in words",
-    )
+    scale, caption = axis([-most, most], NARROW), "points above or below others"
+    return Rows("reviewer", rows, _told(columns), scale, caption, 0.0, None, "in words")
 
 
 def _strictest_first(one: Reviewer) -> tuple[bool, float, str]:
@@ -371,9 +325,11 @@ def grade_rows(result: Grades) -> Rows:
         >>> [row.word for row in grade_rows(grade(ratings, passing=3, rng=7)).rows]
         ['above', 'below']
     """
-    items, mark = result.items, pass_mark(result)
-    ends = [end for row in items for end in (row.low, row.mark, row.high)]
-    shared = axis([*ends, *([] if mark is None else [mark])], NARROW)
+    items, mark, rows = result.items, pass_mark(result), []
+    for row in items:
+        word = " ".join(filter(None, [row.standing, "given" if row.anchor else ""]))
+        kind, title = STANDINGS[row.standing], result.titles.get(row.item, "")
+        rows.append(Row(row.item, title, (row.low, row.high), row.mark, word, kind))
     errors = one_precision([row.error for row in items])
     columns = {
         "mark": ("", one_precision([row.mark for row in items])),
@@ -381,33 +337,12 @@ def grade_rows(result: Grades) -> Rows:
         "mean": (MEAN, one_precision([row.mean_score for row in items])),
         "scores": ("", [f"{row.reviews:,}" for row in items]),
     }
-    heads, cells = _shown(columns)
-    rows = tuple(
-        Row(
-            row.item,
-            result.titles.get(row.item, ""),
-            f"{place:,}",
-            shared.place(row.low),
-            shared.place(row.high),
-            shared.place(row.mark),
-            own,
-            " ".join(filter(None, [row.standing, "given" if row.anchor else ""])),
-            STANDINGS.get(row.standing or "", "in"),
-        )
-        for place, (row, own) in enumerate(zip(items, cells, strict=True), start=1)
-    )
+    ends = [end for row in items for end in (row.low, row.mark, row.high)]
+    scale = axis([*ends, *([] if mark is None else [mark])], NARROW)
     passed = None if mark is None else sum(row.mark >= mark for row in items)
-    return Rows(
-        "item",
-        "rank",
-        heads,
-        rows,
-        shared.ticks,
-        "mark",
-        line=None if mark is None else shared.place(mark),
-        cut=(passed, f"pass mark {mark:g}") if passed else None,
-        words="mark is" if any(row.word for row in rows) else "",
-    )
+    cut = (passed, f"pass mark {mark:g}") if passed else None
+    words = "mark is" if any(row.word for row in rows) else ""
+    return Rows("item", rows, _told(columns), scale, "mark", mark, cut, words)
 
 
 def used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
@@ -432,20 +367,20 @@ class Strip(NamedTuple):
     """The scores of one item as dots.
 
     Attributes:
-        dots: Places along and across the strip, in per cent.
-        mean: Place of the mean.
+        dots: Scores, and their places across the strip in per cent.
+        mean: The mean of all scores.
         each: How many scores a dot stands for, about.
     """
 
-    dots: tuple[tuple[float, float], ...]
+    dots: list[tuple[float, int]]
     mean: float
     each: int
 
 
 def score_strips(
     ratings: Ratings, result: Comparison
-) -> tuple[Axis, tuple[Strip, ...]] | None:
-    """Place the scores of both items on one axis; None without scores of both.
+) -> tuple[Axis, list[Strip]] | None:
+    """Take the scores of both items, for one axis; None without scores of both.
 
     Examples:
         >>> from evenhand import Ratings, compare
@@ -459,18 +394,15 @@ def score_strips(
     if ratings.kind != "scores" or min(map(len, sides)) == 0:
         return None
     given = [np.sort(ratings.scores[rows]) for rows in sides]
-    shared = axis(np.concatenate(given).tolist())
     strips = []
     for scores in given:
         each = -(-len(scores) // DOTS)
         # Evenly spaced in the order of the scores, so that shares stay as they are.
-        shown = scores[each // 2 :: each].tolist()
-        across = [round(10 + 80 * (place * GOLDEN % 1)) for place in range(len(shown))]
+        shown = enumerate(scores[each // 2 :: each].tolist())
+        dots = [(score, round(10 + 80 * (at * GOLDEN % 1))) for at, score in shown]
         # Shares, so that large scores do not leave the floats.
-        mean = float((scores / len(scores)).sum())
-        dots = zip(map(shared.place, shown), across, strict=True)
-        strips.append(Strip(tuple(dots), shared.place(mean), each))
-    return shared, tuple(strips)
+        strips.append(Strip(dots, float((scores / len(scores)).sum()), each))
+    return axis(np.concatenate(given).tolist()), strips
 
 
 def gap(result: Comparison) -> tuple[Axis, list[float]] | None:
