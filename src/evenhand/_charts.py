@@ -40,31 +40,12 @@ APART = 0.062
 # Error bars of neighbouring methods stand so many pixels apart.
 BAR_STEP = 2.6
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-CONFIG: Chart = {
-    "font": FONT,
-    "background": "white",
-    "padding": 8,
-    "view": {"stroke": None},
-    "title": {
-        "fontSize": 13,
-        "fontWeight": "bold",
-        "anchor": "start",
-        "frame": "group",
-        "offset": 12,
-        "subtitleFontSize": 11,
-        "subtitleColor": GREY,
-    },
-    "axis": {
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-        "gridColor": PALE,
-        "domainColor": GREY,
-        "tickColor": GREY,
-        "labelFlush": False,
-    },
-}
+TITLE: Chart = {"fontSize": 13, "anchor": "start", "frame": "group", "offset": 12}
+TITLE |= {"subtitleFontSize": 11, "subtitleColor": GREY}
+AXIS: Chart = {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
+AXIS |= {"titlePadding": 8, "gridColor": PALE, "domainColor": GREY, "tickColor": GREY}
+CONFIG: Chart = {"font": FONT, "background": "white", "padding": 8, "title": TITLE}
+CONFIG |= {"axis": {**AXIS, "labelFlush": False}, "view": {"stroke": None}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +137,10 @@ def lines(
     layers = [_marks(ends, "line", place, color=GREY, strokeWidth=1.2)]
     bar = {**place, "y": {**y.channel, "field": "low"}, "y2": {"field": "high"}}
     for number, (method, style) in enumerate(styles.items()):
-        # A bar ends where the chart does.
-        bars = [
-            {**row, **{end: _within(row[end], y) for end in ("low", "high")}}
-            for row in drawn[method]
-            if "low" in row
-        ]
+        bars = [row for row in drawn[method] if "low" in row]
         shift = BAR_STEP * (number - (len(styles) - 1) / 2)
-        look = {"color": style.colour, "strokeWidth": 2, "opacity": 0.55}
+        # A bar ends where the chart does.
+        look = {"color": style.colour, "strokeWidth": 2, "opacity": 0.55, "clip": True}
         layers += [_marks(bars, "rule", bar, xOffset=shift, **look)] if bars else []
     for method, style in styles.items():
         layers += _line(drawn[method], style, place)
@@ -288,8 +265,6 @@ def apart(heights: Sequence[float], y: Axis) -> list[float]:
         >>> [round(height, 6) for height in found]
         [8.1, 100.0, 1.9]
     """
-    if len(heights) == 0:
-        return []
     from scipy.optimize import isotonic_regression  # noqa: PLC0415 - only for charts
 
     order = np.argsort(np.negative(heights), kind="stable")
@@ -302,10 +277,6 @@ def apart(heights: Sequence[float], y: Axis) -> list[float]:
 
 def _marks(rows: Sequence[Row], kind: str, place: Chart, **look: object) -> Chart:
     return {"data": {"values": rows}, "mark": {"type": kind, **look}, "encoding": place}
-
-
-def _within(value: Json, y: Axis) -> float:
-    return float(np.clip(float(str(value)), *y.domain))
 
 
 def _line(rows: Sequence[Row], style: Style, place: Chart) -> list[Chart]:

@@ -10,8 +10,8 @@ import pytest
 import evenhand as eh
 from evenhand.words.details import (
     consensus,
-    item_details,
-    reviewer_details,
+    grouped,
+    reviews_behind,
     without_sentence,
 )
 
@@ -26,7 +26,14 @@ def ratings() -> eh.Ratings:
 
 def reviews(data: eh.Ratings, method: Any = "adaptive") -> Any:  # noqa: ANN401 - a name or a function; rows
     result = eh.rank(data, method=method, rng=7)
-    return item_details(data, result, eh.check(data, rng=7))
+    found = reviews_behind(data, eh.check(data, rng=7), result)
+    return grouped(found, "item", data.item_labels)
+
+
+def people(data: eh.Ratings) -> Any:  # noqa: ANN401 - rows
+    found = reviews_behind(data, eh.check(data, rng=7))
+    best_first = sorted(found, key=lambda one: one.place)
+    return grouped(best_first, "reviewer", data.public.reviewer_labels)
 
 
 @pytest.mark.parametrize("method", ["adaptive", "additive"])
@@ -80,7 +87,7 @@ def test_own_functions_and_coins_have_no_ranks_without_a_review() -> None:
 
 def test_a_reviewers_items_come_best_first_beside_what_others_say() -> None:
     data = ratings()
-    points = reviewer_details(data, eh.check(data, rng=7))["a"]
+    points = people(data)["a"]
     assert [point.item for point in points] == [1, 2, 3, 4, 5]
     assert [point.score for point in points] == [5, 4, 3, 2, 1]
     heard = [point.others for point in points]
@@ -98,7 +105,8 @@ def test_the_consensus_leaves_out_the_reviewer_and_the_others_strictness() -> No
     offsets = {one.reviewer: one.offset or 0.0 for one in found.reviewers}
     assert offsets["a"] < 0
     expected = ((4 - offsets["b"]) + (3 - offsets["c"])) / 2
-    assert consensus(data, found.reviewers)[0] == pytest.approx(expected)
+    known = {one.reviewer: one for one in found.reviewers}
+    assert consensus(data, known)[0] == pytest.approx(expected)
 
 
 def test_ranks_have_places_and_comparisons_have_no_details() -> None:
@@ -108,11 +116,11 @@ def test_ranks_have_places_and_comparisons_have_no_details() -> None:
         (None, 2, 2),
         (None, 1, 1),
     ]
-    (first, second) = reviewer_details(ranks, eh.check(ranks, rng=7))["a"]
+    (first, second) = people(ranks)["a"]
     assert (first.item, first.score, second.place) == ("y", None, 2)
     duels = eh.Ratings.from_comparisons(["x", "y"], ["y", "z"])
     assert not any(reviews(duels).values())
-    assert reviewer_details(duels, eh.check(duels, rng=7)) == {}
+    assert not any(people(duels).values())
 
 
 def test_codes_in_place_of_names_are_the_codes_of_the_check() -> None:
@@ -122,6 +130,6 @@ def test_codes_in_place_of_names_are_the_codes_of_the_check() -> None:
         ("R2", 2.0),
         ("R1", 9.0),
     ]
-    people = reviewer_details(data, eh.check(data, rng=7))
-    assert [*people] == ["R1", "R2"]
-    assert people["R1"][0].score == 9
+    found = people(data)
+    assert [*found] == ["R1", "R2"]
+    assert found["R1"][0].score == 9

@@ -69,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rank(ratings, top=4, rng=7),
             check=check(ratings, top=4, rng=7),
             warp=warp(ratings, method="adaptive", top=4, draws=5, rng=7),
-            replay=Replay("evenhand rank examples/panel.csv", None, "", "panel.csv"),
+            replay=Replay("evenhand rank examples/panel.csv", None, "panel.csv"),
         )
     }
     designs = read_ratings("examples/designs.csv")

@@ -33,7 +33,7 @@ def test_equal_scores_are_ordered_by_lot_and_said_to_be() -> None:
 
 def test_orders_without_scores_are_not_said_to_depend_on_scales() -> None:
     found = rank(Ratings.from_comparisons(["x", "y"], ["y", "z"]), rng=1)
-    card = ranking_card(found, kind="comparisons")
+    card = ranking_card(found)
     assert "From 2 comparisons of 3 items" in card.decision[0]
     assert any("No scale can change it" in text for text in card.may)
     assert not any("whatever scales" in text for text in card.may_not)

@@ -91,7 +91,7 @@ def marks(*, hard: bool = False) -> str:
 
 
 def _page(ratings: eh.Ratings, result: eh.Comparison | eh.Check | eh.Grades) -> str:
-    return report(ratings, result, replay=Replay("evenhand", None, "", "r.csv"))
+    return report(ratings, result, replay=Replay("evenhand", None, "r.csv"))
 
 
 @pytest.fixture(scope="module")

@@ -349,7 +349,7 @@ class Job:
                 typed = click.get_current_context().meta.get(ARGUMENTS, ())
                 name = "" if self._file == STDIN else Path(self._file).name
                 line = shlex.join(["evenhand", *typed])
-                replay = page.Replay(line, audit, self._listed.read_as, name)
+                replay = page.Replay(line, audit, name)
                 html = page.report(
                     self._listed, result, replay=replay, check=check, warp=warp
                 )

@@ -54,10 +54,10 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     from evenhand.ranking.ranking import rank
 
     result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
-    job.deliver(result, lambda: explain(result, job.ratings.kind, more=job.explain))
+    job.deliver(result, lambda: explain(result, more=job.explain))
 
 
-def explain(result: Ranking, kind: str = "scores", *, more: bool = False) -> str:
+def explain(result: Ranking, *, more: bool = False) -> str:
     """Tell a ranking to people, with all that explains it if there is to be more.
 
     Examples:
@@ -74,7 +74,7 @@ def explain(result: Ranking, kind: str = "scores", *, more: bool = False) -> str
     if more:
         from evenhand.words.cards import ranking_card
 
-        lines += ranking_card(result, kind, html=False).lines()
+        lines += ranking_card(result, html=False).lines()
     made = tables.ranking(result, None if more else tables.window(result))
     if len(made.rows) < len(result.items):
         lines.insert(0, f"{made.caption}: --all shows them.")

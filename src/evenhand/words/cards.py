@@ -23,26 +23,13 @@ from evenhand.words.lines import (
 from evenhand.words.text import name, notice, plain_name, sentences, templates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evenhand.ab.comparison import Comparison
-    from evenhand.claims import Certificate, Label
+    from evenhand.claims import Certificate
     from evenhand.grading import Grades
     from evenhand.ranking.results import Ranking
 
-    Titles = Mapping[Label, str]
-
-# What methods without a guarantee assume, for a committee.
-ASSUMED = {
-    "adaptive": "reviewers differ in how strict they are, about as much as the ratings "
-    "show",
-    "mean": "all reviewers use one and the same scale",
-    "centred": "reviewers differ only in how strict they are, and saw equally good "
-    "items",
-    "additive": "reviewers differ only in how strict they are",
-    "affine": "reviewers differ only in how strict they are and in how widely they "
-    "spread their scores",
-}
+# What is assumed, for a committee.
+ADAPTIVE = "reviewers differ in how strict they are, about as much as the ratings show"
 ORDERS = "the better of two items is more often ranked above the other"
 UNKNOWN = (
     "reviewers use one and the same scale where these ratings cannot tell how strict "
@@ -50,28 +37,13 @@ UNKNOWN = (
 )
 # Theorems that are told in the words of another.
 SAME = {"A": "T", "paper 5": "K", "paper Lemma 1": "lemma"}
-BOTH = "reviewers of both"
 # Notices about which the reader should do something; they come first.
 URGENT = (
-    "anchors_differ",
-    "confounded",
-    "equal_scores",
-    "extreme_score",
-    "groups_unknown",
-    "missing_scores",
-    "no_information",
-    "no_spread",
-    "no_theorem",
-    "not_converged",
-    "one_rating_reviewers",
-    "one_side_empty",
-    "scores_mislead",
-    "separate_groups",
-    "shared_names",
-    "submissions_unknown",
-    "unlinked_groups",
-    "unmatched_scores",
-    "unrated_items",
+    *("anchors_differ", "confounded", "equal_scores", "extreme_score"),
+    *("groups_unknown", "missing_scores", "no_information", "no_spread", "no_theorem"),
+    *("not_converged", "one_rating_reviewers", "one_side_empty", "scores_mislead"),
+    *("separate_groups", "shared_names", "submissions_unknown", "unlinked_groups"),
+    *("unmatched_scores", "unrated_items"),
 )
 
 
@@ -121,14 +93,11 @@ class Card:
         ]
 
 
-def comparison_card(
-    result: Comparison, titles: Titles | None = None, *, html: bool = True
-) -> Card:
+def comparison_card(result: Comparison, *, html: bool = True) -> Card:
     """Say what a comparison decided, for its report and for notebooks.
 
     Args:
         result: The comparison.
-        titles: What people call an item, where that is known.
         html: Whether it is for a page.
 
     Examples:
@@ -137,30 +106,27 @@ def comparison_card(
         Markup('<bdi>A</bdi> comes out ahead of <bdi>B</bdi>')
     """
     place = result.items.index(result.winner)
+    titles = getattr(result.ratings, "titles", {})
     return _card(
         "comparison",
         result,
         html=html,
-        table=tables.scores(result, titles or {}),
-        titles=titles or {},
-        winner=result.winner,
+        table=tables.scores(result, titles),
+        titles=titles,
         loser=result.items[1 - place],
         chance=(result.p_first, 1 - result.p_first)[place],
-        about="about " if result.p_first_se else "",
         # A terminal has said them before.
         means=means_phrase(result) if html else "",
         difference=difference_sentence(result) if html else "",
-        decided_by_both=result.decided_by == BOTH,
         **_claimed(result.certificate, "scores"),
     )
 
 
-def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) -> Card:
+def ranking_card(result: Ranking, *, html: bool = True) -> Card:
     """Say what a ranking decided, for its report and for notebooks.
 
     Args:
         result: The ranking.
-        kind: What was given: "scores", "ranks" or "comparisons".
         html: Whether it is for a page.
 
     Examples:
@@ -175,7 +141,7 @@ def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) ->
     ordinal = result.method in ("bradley-terry", "borda") or "orders_only" in codes
     orders = ordinal and not claimed["proved"]
     method = {one.name: one for one in methods("rank")}.get(result.method)
-    assumed = ASSUMED.get(result.method, "" if method is None else method.assumes)
+    assumed = ADAPTIVE if result.method == "adaptive" or not method else method.assumes
     if orders:
         assumed = ORDERS
     elif codes & {"confounded", "one_rating_reviewers"}:
@@ -188,7 +154,7 @@ def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) ->
         # A terminal has said it above the table.
         first=cut_lines(result, html=True) if html else (),
         verdict=verdict(result),
-        kind=kind,
+        kind=getattr(result.ratings, "kind", "scores"),
         names=lambda items: [show(it, result.titles.get(it)) for it in items],
         codes=codes,
         orders=orders,
@@ -251,14 +217,13 @@ def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:
     if certificate is None:
         return {"proved": False, "reasons": ()}
     declared = (one.removesuffix(": declared") for one in certificate.declared)
+    _, _, weaker = certificate.sentence.partition("It claims no more, because ")
     return {
         "proved": certificate.theorem != NONE,
         "certificate": certificate,
         "theorem": SAME.get(certificate.theorem, certificate.theorem),
         "declared": "; ".join(declared),
-        "weaker": certificate.sentence.partition("It claims no more, because ")[
-            2
-        ].removesuffix("."),
+        "weaker": weaker.removesuffix("."),
         "reasons": certificate.reasons or (certificate.brief.removesuffix("."),),
         "what": what,
     }

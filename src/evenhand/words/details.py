@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from evenhand.calibration.design import steps
-from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
+from evenhand.diagnosis.reviewers import AGAINST, UNRELATED
 from evenhand.method import Chosen, as_method
 from evenhand.ranking.methods import Model, RankMethod
 from evenhand.ranking.results import Ranking
@@ -15,10 +16,10 @@ from evenhand.ranking.uncertainty import RANDOM, how_left_out, leave_one_out
 from evenhand.words.pictures import Axis, axis
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand.ab.comparison import Comparison
-    from evenhand.arrays import Codes, Floats
+    from evenhand.arrays import Floats
     from evenhand.claims import Label
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.reviewers import Reviewer
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
     Pairs = Sequence[tuple[float, float]]
-    Points = Mapping[Label, Sequence["ScalePoint"]]
 
 LARGEST = float(np.finfo(np.float64).max)
 # Scores up to which each is drawn, shares of scores below and above a band, and scores
@@ -36,17 +36,19 @@ DRAWN, BAND, FEWEST = 3_000, (0.1, 0.9), 3
 DECIMALS = 3
 
 
-class ReviewRow(NamedTuple):
+class Review(NamedTuple):
     """One review of an item.
 
     Attributes:
         reviewer: Who.
+        item: Of what.
         score: Their score; None if there are only ranks.
         place: Place of the item among those they rated, 1 is best; equal ones share
             the best.
         of: How many items they rated.
         offset: How many points above others they score; None if that is not known.
         strictness: The same in words.
+        others: Mean of the others' scores, less their offsets; None without others.
         corrected: The score as the method takes it: less the reviewer's offset, or as
             it is by plain means; None for methods that do neither.
         without: Rank that the item would have without this review; None if it is the
@@ -54,87 +56,74 @@ class ReviewRow(NamedTuple):
     """
 
     reviewer: Label
+    item: Label
     score: float | None
     place: int
     of: int
     offset: float | None
     strictness: str
+    others: float | None
     corrected: float | None
     without: int | None
 
 
-class ScalePoint(NamedTuple):
-    """One score of a reviewer against the others' of the same item.
-
-    Attributes:
-        item: Which.
-        score: What the reviewer gave; None if there are only ranks.
-        others: Mean of the others' scores, less their offsets; None without others.
-        place: Place of the item among those they rated, 1 is best.
-    """
-
-    item: Label
-    score: float | None
-    others: float | None
-    place: int
-
-
-def item_details(
-    ratings: Ratings, result: Ranking | Grades, check: Check
-) -> Mapping[Label, Sequence[ReviewRow]]:
-    """List the reviews of each item, and where it would stand without each of them.
+def reviews_behind(
+    ratings: Ratings, check: Check, result: Ranking | Grades | None = None
+) -> list[Review]:
+    """List all reviews, and where their items would stand without each of them.
 
     Args:
         ratings: What was ranked; of comparisons there are no reviews to list.
-        result: The ranking, or the marks, which are not made again without a review.
         check: What the ratings can support.
+        result: The ranking, or the marks, which are not made again without a review.
 
     Examples:
         >>> from evenhand import Ratings, check, rank
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [3, 2.2, 1, 2.5])
         >>> result = rank(ratings, method="mean", rng=7)
-        >>> found = item_details(ratings, result, check(ratings, rng=7))
-        >>> [(row.reviewer, row.score, row.without) for row in found["x"]]
+        >>> found = reviews_behind(ratings, check(ratings, rng=7), result)
+        >>> [(one.reviewer, one.score, one.without) for one in found if one.item == "x"]
         [('a', 3.0, 2), ('b', 1.0, 1)]
     """
-    rows: dict[Label, list[ReviewRow]] = {item: [] for item in ratings.item_labels}
     if ratings.kind == "comparisons":
-        return rows
-    method = method_of(result, RankMethod) if isinstance(result, Ranking) else None
+        return []
     people = {one.reviewer: one for one in check.reviewers}
-    offsets = _offsets(ratings, result, method, people)
-    ranks: Sequence[int | None] = (None,) * ratings.n_ratings
-    if method is not None:
+    method = method_of(result, RankMethod) if isinstance(result, Ranking) else None
+    taken_off = _offsets(ratings, result, method, people)
+    ranks: Sequence[int | None] = [None] * ratings.n_ratings
+    if method is not None and result is not None:
         ranks = leave_one_out(ratings, method, result.seed)
+    scores: list[float | None] = [None] * ratings.n_ratings
+    others = scores
+    if ratings.kind == "scores":
+        scores, others = ratings.preference.tolist(), consensus(ratings, people)
     loads = np.bincount(ratings.reviewer_codes).tolist()
-    columns = zip(
-        ratings.reviewer_codes.tolist(),
-        ratings.item_codes.tolist(),
-        _scores(ratings),
-        _places(ratings).tolist(),
-        ranks,
-        strict=True,
-    )
-    for who, item, score, place, without in columns:
-        one, offset = people.get(ratings.reviewer_labels[who]), offsets[who]
-        row = ReviewRow(
-            ratings.reviewer_labels[who],
-            score,
-            place,
-            loads[who],
-            one.offset if one else None,
-            one.strictness if one else NOT_ENOUGH,
-            None if score is None or offset is None else score - offset,
-            without,
-        )
-        rows[ratings.item_labels[item]].append(row)
-    return rows
+    codes = (ratings.reviewer_codes.tolist(), ratings.item_codes.tolist())
+    columns = (*codes, scores, others, _places(ratings), ranks)
+    found = []
+    for who, item, score, heard, place, without in zip(*columns, strict=True):
+        label, named = ratings.reviewer_labels[who], ratings.item_labels[item]
+        one, off = people.get(label), taken_off[who]
+        known = (None, "") if one is None else (one.offset, one.strictness)
+        taken = None if score is None or off is None else score - off
+        row = (score, place, loads[who], *known, heard, taken, without)
+        found.append(Review(label, named, *row))
+    return found
 
 
-def _scores(ratings: Ratings) -> list[float | None]:
-    """Return the scores; None of each rating if there are only orders."""
-    scored = ratings.kind == "scores"
-    return ratings.preference.tolist() if scored else [None] * ratings.n_ratings
+def grouped(
+    reviews: Iterable[Review], by: str, labels: Iterable[Label]
+) -> dict[Label, list[Review]]:
+    """Group reviews by "item" or "reviewer"; whoever has none has an empty list.
+
+    Examples:
+        >>> grouped([], "item", ["x"])
+        {'x': []}
+    """
+    found: dict[Label, list[Review]] = {label: [] for label in labels}
+    for one in reviews:
+        found[getattr(one, by)].append(one)
+    return found
 
 
 def without_sentence(ratings: Ratings, ranking: Ranking) -> str:
@@ -152,54 +141,24 @@ def without_sentence(ratings: Ratings, ranking: Ranking) -> str:
     return how_left_out(ratings, method)
 
 
-def reviewer_details(ratings: Ratings, check: Check) -> Points:
-    """List the items of each reviewer, best first, beside what others say of them.
-
-    Args:
-        ratings: The ratings; of comparisons there are no reviewers to list.
-        check: What the ratings can support.
-
-    Examples:
-        >>> from evenhand import Ratings, check
-        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [3, 2, 1, 9])
-        >>> found = reviewer_details(ratings, check(ratings, rng=7))
-        >>> [point.item for point in found["b"]]
-        ['y', 'x']
-    """
-    ratings = ratings.public
-    if ratings.kind == "comparisons":
-        return {}
-    others: list[float | None] = [None] * ratings.n_ratings
-    if ratings.kind == "scores":
-        heard = consensus(ratings, check.reviewers).tolist()
-        others = [one if np.isfinite(one) else None for one in heard]
-    found: dict[Label, list[ScalePoint]] = {who: [] for who in ratings.reviewer_labels}
-    places, scores = _places(ratings).tolist(), _scores(ratings)
-    for row in np.argsort(places, kind="stable").tolist():
-        item = ratings.item_labels[ratings.item_codes[row]]
-        point = ScalePoint(item, scores[row], others[row], places[row])
-        found[ratings.reviewer_labels[ratings.reviewer_codes[row]]].append(point)
-    return found
-
-
-def consensus(ratings: Ratings, people: Sequence[Reviewer]) -> Floats:
+def consensus(ratings: Ratings, people: Mapping[Label, Reviewer]) -> list[float | None]:
     """Return for each rating what the other reviewers say of the item.
 
-    That is the mean of their scores, less their offsets; NaN if there are no others.
+    That is the mean of their scores, less their offsets; None if there are no others.
     Reviewers without an offset, whose order does not agree, are no others.
 
     Examples:
-        >>> from evenhand.diagnosis.reviewers import describe, fit_model
-        >>> from evenhand.ratings import Ratings
+        >>> from evenhand import Ratings, check
         >>> ratings = Ratings(["a", "b", "b"], ["x", "x", "y"], [1.0, 2.0, 5.0])
-        >>> people = describe(ratings, fit_model(ratings))
-        >>> consensus(ratings, people).tolist()[2]
-        nan
+        >>> people = {one.reviewer: one for one in check(ratings, rng=7).reviewers}
+        >>> consensus(ratings, people)[2] is None
+        True
     """
+    known = [people[who] for who in ratings.reviewer_labels]
     # In a unit in which sums cannot leave the floats.
     unit = float(np.abs(ratings.scores).max()) or 1.0
-    offsets = np.array([one.offset or 0.0 for one in people]) / unit
-    heard = np.array([one.agreement not in (AGAINST, UNRELATED) for one in people])
+    offsets = np.array([one.offset or 0.0 for one in known]) / unit
+    heard = np.array([one.agreement not in (AGAINST, UNRELATED) for one in known])
     counts = heard[ratings.reviewer_codes].astype(np.float64)
     level = counts * (ratings.scores / unit - offsets[ratings.reviewer_codes])
 
@@ -207,10 +166,10 @@ def consensus(ratings: Ratings, people: Sequence[Reviewer]) -> Floats:
         sums = np.bincount(ratings.item_codes, values, ratings.n_items)
         return np.asarray(sums[ratings.item_codes] - values)
 
-    left, sums = of_others(counts), of_others(level)
-    found = np.divide(sums, left, where=left > 0, out=np.full(len(left), np.nan))
-    with np.errstate(over="ignore"):
-        return np.asarray(np.clip(found * unit, -LARGEST, LARGEST))
+    with np.errstate(all="ignore"):
+        found = of_others(level) / of_others(counts)
+        found = np.clip(found * unit, -LARGEST, LARGEST)
+    return [None if math.isnan(one) else one for one in found.tolist()]
 
 
 def method_of(result: Ranking | Comparison, kind: type[Chosen]) -> Chosen | None:
@@ -236,33 +195,35 @@ def method_of(result: Ranking | Comparison, kind: type[Chosen]) -> Chosen | None
 
 def _offsets(
     ratings: Ratings,
-    result: Ranking | Grades,
+    result: Ranking | Grades | None,
     method: RankMethod | None,
     people: Mapping[Label, Reviewer],
 ) -> Sequence[float | None]:
     """Return by reviewer what the method takes off their scores."""
+    taken: Sequence[float | None] = [None] * ratings.n_reviewers
     own_function = isinstance(result, Ranking) and method is None
-    if own_function or ratings.kind != "scores":
-        return [None] * ratings.n_reviewers
+    if result is None or own_function or ratings.kind != "scores":
+        return taken
     if result.method == "mean":
         return [0.0] * ratings.n_reviewers
+    if result.method in ("adaptive", "additive"):
+        taken = [people[who].offset for who in ratings.reviewer_labels]
     if isinstance(method, Model) and result.method in ("additive", "centred"):
         offsets = method.fit(ratings).offsets
-        if offsets is not None:
-            return [float(one) for one in offsets]
-    if result.method in ("adaptive", "additive"):
-        return [people[who].offset for who in ratings.reviewer_labels]
-    return [None] * ratings.n_reviewers
+        taken = taken if offsets is None else offsets.tolist()
+    return taken
 
 
-def _places(ratings: Ratings) -> Codes:
+def _places(ratings: Ratings) -> list[int]:
     """Return the place of each rating among its reviewer's, equal ones the best."""
-    found = steps(ratings.reviewer_codes, ratings.preference)
-    ends = np.cumsum(np.bincount(ratings.reviewer_codes))[found.reviewers]
-    return np.asarray((ends - np.cumsum(found.sizes) + 1)[found.rows])
+    frame = pl.DataFrame({"who": ratings.reviewer_codes, "score": ratings.preference})
+    place = pl.col("score").rank("min", descending=True).over("who")
+    return frame.select(place)["score"].to_list()
 
 
-def scales(people: Points, check: Check) -> dict[Label, tuple[Pairs, Pairs, Pairs]]:
+def scales(
+    people: Mapping[Label, Sequence[Review]], check: Check
+) -> dict[Label, tuple[Pairs, Pairs, Pairs]]:
     """Draw each reviewer's scale over that of all; none without scores to compare.
 
     Returns:
@@ -274,17 +235,18 @@ def scales(people: Points, check: Check) -> dict[Label, tuple[Pairs, Pairs, Pair
         >>> from evenhand import Ratings, check
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
         >>> found = check(ratings, rng=7)
-        >>> dots, line, band = scales(reviewer_details(ratings, found), found)["a"]
+        >>> people = grouped(reviews_behind(ratings, found), "reviewer", ["a", "b"])
+        >>> dots, line, band = scales(people, found)["a"]
         >>> len(dots)
         2
     """
     pairs = {
         who: [
-            (point.others, point.score)
-            for point in points
-            if point.others is not None and point.score is not None
+            (one.others, one.score)
+            for one in own
+            if one.others is not None and one.score is not None
         ]
-        for who, points in people.items()
+        for who, own in people.items()
     }
     every = np.array([pair for own in pairs.values() for pair in own])
     if not 0 < len(every) <= DRAWN:
@@ -319,22 +281,17 @@ def _placed(square: Axis, points: Pairs) -> Pairs:
     return [(square.place(one), round(100 - square.place(up), 1)) for one, up in points]
 
 
-def score_axis(reviews: Mapping[Label, Sequence[ReviewRow]]) -> Axis | None:
+def score_axis(reviews: Iterable[Review]) -> Axis | None:
     """Return the axis of all scores, as given and as the method takes them.
 
     None if there are no scores, or too many to be drawn one by one.
 
     Examples:
-        >>> score_axis({}) is None
+        >>> score_axis([]) is None
         True
     """
-    every = [
-        value
-        for rows in reviews.values()
-        for row in rows
-        for value in (row.score, row.corrected)
-        if value is not None
-    ]
+    scores = [value for one in reviews for value in (one.score, one.corrected)]
+    every = [value for value in scores if value is not None]
     return axis(every, margin=0.0) if 0 < len(every) <= 2 * DRAWN else None
 
 

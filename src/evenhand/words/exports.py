@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from datetime import datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -60,7 +59,6 @@ SUFFIXES = (".csv", ".tsv", ".xlsx", ".parquet", ".json", ".jsonl")
 SEVERAL = (".xlsx", ".json")
 """Formats of which one file holds several tables."""
 SCHEMA = "evenhand.tables/1"
-WORD = re.compile(r"[A-Za-z]*")
 EXACT_WHOLE = 2.0**53
 NUMBERS = selectors.float()
 # Excel shows longer integers than these with zeros at their ends.
@@ -68,12 +66,7 @@ EXCEL_ROWS, EXCEL_TEXT, EXCEL_DIGITS = 1_048_576, 32_767, 10**15
 # What is not read again from CSV, or from Excel, whose escapes not everyone undoes.
 NOT_KEPT = "[\0\ufffe\uffff]|_x[0-9A-Fa-f]{4}_x[0-9A-Fa-f]{4}_"
 WIDEST = 400
-# Fields of what a table is made of, and names that a table has instead.
-RANKED = (
-    *("rank", "item", "rank_low", "rank_high", "group", "mean_rank", "reviews"),
-    *("mean_score", "spread", "estimate", "error", "p_top", "side"),
-    "settled_by_chance",
-)
+# Columns of reviewers and of draws.
 REVIEWER = ["strictness", "offset", "offset_se", "spread", "slope", "slope_se"]
 REVIEWER += ["agreement", "correlation"]
 DRAW = ["first_item", "second_item", "p_first", "put_first", "reviewers", "anchors"]
@@ -102,17 +95,14 @@ def parse_export(text: str, command: str) -> tuple[str, str]:
         Traceback (most recent call last):
         ...
         evenhand.errors.OptionError: unknown table 'draws'. Known tables: 'comparison',
-        'ratings', 'all'. A file name with '=' goes after a table: comparison=NAME.
+        'ratings', 'all'.
     """
     known = TABLES[command]
     head, sign, rest = text.partition("=")
-    named = bool(sign) and WORD.fullmatch(head) is not None
+    named = bool(sign) and head.isalpha()
     table, path = (head.casefold(), rest) if named else (known[0], text)
     if table not in (*known, ALL):
-        raise OptionError(
-            f"{unknown('table', head, (*known, ALL))} A file name with '=' goes after "
-            f"a table: {known[0]}=NAME."
-        )
+        raise OptionError(unknown("table", head, (*known, ALL)))
     _suffix(path, several=table == ALL)
     return table, path
 
@@ -122,9 +112,7 @@ def _suffix(path: str, *, several: bool = False) -> str:
     suffix, known = PurePath(path).suffix.casefold(), SEVERAL if several else SUFFIXES
     if suffix not in known:
         held = "tables together" if several else "a table"
-        raise must_be(
-            f"export of {held}", f"a file that ends in {listing(known)}", path
-        )
+        raise must_be(f"export of {held}", f"a file ending in {listing(known)}", path)
     return suffix
 
 
@@ -162,9 +150,8 @@ def export_outputs(
         for name in TABLES[COMMANDS[type(result)]] if what == ALL else (what,):
             tables[name] = table_of(name, ratings, result, check)
     facts = about(ratings, result)
-    return [
-        Output(path, exported(tables, path, facts)) for path, tables in wanted.values()
-    ]
+    files = wanted.values()
+    return [Output(path, exported(tables, path, facts)) for path, tables in files]
 
 
 def about(ratings: Ratings, result: Result) -> dict[str, str | int]:
@@ -234,13 +221,12 @@ def _titled(frame: pl.DataFrame, ratings: Ratings, *items: str) -> pl.DataFrame:
     return frame
 
 
-def _ranking(ratings: Ratings, result: Ranking) -> pl.DataFrame:
+def _ranking(_: Ratings, result: Ranking) -> pl.DataFrame:
     drawn = {item for draw in result.draws for item in draw.items}
     settled = pl.Series("settled_by_chance", [item in drawn for item in result.order])
-    frame = result.to_frame().rename({"bucket": "group"}).with_columns(settled)
-    absent = {"p_top", "side"} if result.top is None else set()
-    shown = [name for name in RANKED if name not in absent]
-    return _titled(frame.select(shown), ratings, "item")
+    frame = result.to_frame().rename({"bucket": "group"})
+    frame = frame.select("rank", pl.exclude("rank"), settled)
+    return frame.drop("p_top", "side") if result.top is None else frame
 
 
 def _reviewers(ratings: Ratings, check: Check) -> pl.DataFrame:
@@ -355,7 +341,7 @@ def exported(
         >>> exported({"ranking": table}, "out.doc")
         Traceback (most recent call last):
         ...
-        evenhand.errors.OptionError: export of a table must be a file that ends in
+        evenhand.errors.OptionError: export of a table must be a file ending in
         '.csv', '.tsv', '.xlsx', '.parquet', '.json', '.jsonl', got 'out.doc'.
     """
     suffix = _suffix(path, several=len(tables) > 1)
@@ -416,9 +402,8 @@ def _delimited(table: pl.DataFrame, separator: str) -> str:
 
 def _json(tables: Mapping[str, pl.DataFrame], about: About | None) -> str:
     rows = {name: frame.to_dicts() for name, frame in tables.items()}
-    found: object = {"schema": SCHEMA, "about": about or {}, **rows}
-    if len(rows) == 1:
-        (found,) = rows.values()
+    whole = {"schema": SCHEMA, "about": about or {}, **rows}
+    found = whole if len(rows) > 1 else next(iter(rows.values()))
     return f"{json.dumps(found, indent=2, ensure_ascii=False)}\n"
 
 

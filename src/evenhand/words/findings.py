@@ -6,6 +6,7 @@ makes it weak, and that before what is good.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -124,9 +125,8 @@ def verdict(check: Check) -> str:
     if gravest.gravity == GOOD:
         return f"{VERDICTS[GOOD]}: nothing stands in the way."
     said, title = VERDICTS[gravest.gravity], gravest.title
-    level = check.kind != "scores" or "equal_scores" in {
-        it.code for it in check.notices
-    }
+    codes = {it.code for it in check.notices}
+    level = check.kind != "scores" or "equal_scores" in codes
     if gravest.code == "groups" and gravest.gravity == IMPOSSIBLE and not level:
         said = "Only scores compared across reviewers can order all items"
     return f"{said}: {title[0].lower()}{title[1:]}."
@@ -166,15 +166,12 @@ def _gravity(check: Check, code: str) -> tuple[int, str]:
 def group_shares(check: Check) -> list[tuple[int, str, str]]:
     """Return how many items each of the largest groups has, and the rest together."""
     sizes = [group.size for group in check.groups.listed[:LISTED]]
-    kinds = ("in", "open", "out")
-    found = [
-        (size, counted(size, "item"), kinds[place % len(kinds)])
-        for place, size in enumerate(sizes)
-    ]
-    left = check.groups.count - len(sizes)
-    rest = int(str(check.data["items"])) - sum(sizes)
-    more = [(rest, counted(left, "more group"), "out")] if left > 0 else []
-    return [*found, *more]
+    kinds = itertools.cycle(("in", "open", "out"))
+    found = [(size, counted(size, "item"), next(kinds)) for size in sizes]
+    if left := check.groups.count - len(sizes):
+        rest = int(str(check.data["items"])) - sum(sizes)
+        found.append((rest, counted(left, "more group"), "out"))
+    return found
 
 
 def people_dots(check: Check, code: str) -> tuple[Places, Ticks, str] | None:
@@ -189,24 +186,19 @@ def people_dots(check: Check, code: str) -> tuple[Places, Ticks, str] | None:
         >>> people_dots(check(ratings, rng=7), "strictness")[2]
         'Points above or below the others.'
     """
+    people = check.reviewers
+    caption = "Points above or below the others."
+    told = [(one.offset, KINDS.get(one.strictness, "out")) for one in people]
     if code == "disagreeing":
-        apart = (AGAINST, UNRELATED)
-        known = [
-            (one.correlation, "open" if one.agreement in apart else "out")
-            for one in check.reviewers
-            if one.correlation is not None
-        ]
-        most, caption = 1.0, "Correlation with the others' scores."
-    else:
-        known = [
-            (one.offset, KINDS.get(one.strictness, "out"))
-            for one in check.reviewers
-            if one.offset is not None
-        ]
-        most = max((abs(offset) for offset, _ in known), default=0.0)
-        caption = "Points above or below the others."
-    if not known or most == 0:
+        caption = "Correlation with the others' scores."
+        against = [one.agreement in (AGAINST, UNRELATED) for one in people]
+        kinds = ("open" if one else "out" for one in against)
+        told = [*zip((one.correlation for one in people), kinds, strict=True)]
+    known = [(value, kind) for value, kind in told if value is not None]
+    most = max((abs(value) for value, _ in known), default=0.0)
+    if most == 0:
         return None
+    most = 1.0 if code == "disagreeing" else most
     line = axis([-most, most], NARROW)
     return [(line.place(value), kind) for value, kind in known], line.ticks, caption
 

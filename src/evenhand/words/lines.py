@@ -85,8 +85,7 @@ def comparison_lines(result: Comparison) -> list[str]:
         A comes out ahead of B, by means: mean 3 (n 1) against 2 (n 1).
     """
     first, second = (printable(item) for item in result.items)
-    winner = printable(result.winner)
-    loser = second if winner == first else first
+    winner, loser = (first, second)[:: _way(result)]
     means = means_phrase(result)
     more = f": {means}" if means else ""
     lines = [f"{winner} comes out ahead of {loser}{_why(result)}{more}."]
@@ -196,17 +195,12 @@ def interval_sentences(result: Comparison) -> str:
     found = result.difference
     if found is None or found.low is None:
         return ""
-    how = {
-        "enumeration": "going through all assignments",
-        "sampling": f"{found.samples:,} redraws",
-        "normal": "the normal limit, as there are very many scores",
-    }[str(found.how)]
     return (
         "The interval is for the difference of means. It supposes one common scale on "
         "which one item adds the same number to every score, and holds each such "
-        "number that the randomisation test of the means does not reject at 5 % "
-        f"(by {how}). If scales differ, it says nothing on how much better an item is; "
-        "p-values do not need it."
+        "number that the randomisation test of the means does not reject at 5 %. If "
+        "scales differ, it says nothing on how much better an item is; p-values do not "
+        "need it."
     )
 
 
@@ -335,12 +329,10 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         ]
     left, crossing = top.k - len(top.inside), {*top.open}
     places = f"for {counted(left, 'place')}" if left else "with no place left"
-    heads = (f"In ({len(top.inside):,})", f"Open ({len(top.open):,} {places})")
-    lines = [
-        text("{}: {}.").format(head, names(items))
-        for head, items in zip(heads, (top.inside, top.open), strict=True)
-        if items
-    ]
+    groups = {f"In ({len(top.inside):,})": top.inside}
+    groups[f"Open ({len(top.open):,} {places})"] = top.open
+    said = ((head, names(items)) for head, items in groups.items() if items)
+    lines = [text("{}: {}.").format(*one) for one in said]
     lines += [text(f"Out ({len(top.out):,}).")] if top.out else []
     if top.open and left:
         go = "open place goes" if left == 1 else f"{left:,} open places go"
@@ -371,8 +363,6 @@ def ranking_text(result: Ranking) -> str:
     coins = counted(len(result.draws), "coin")
     lines = [f"Ranking by {result.method}, {coins}, seed {result.seed}"]
     lines += cut_lines(result)
-    if not result.items:
-        return lines[0]
     shown = tables.window(result)
     made = tables.ranking(result, shown)
     heads, rows = made.plain()

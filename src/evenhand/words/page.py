@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -32,21 +31,18 @@ from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ratings import Ratings
 from evenhand.words import cards, details, findings, lines, pictures, tables
-from evenhand.words.exports import COMMANDS
-from evenhand.words.text import asset, notice, shortened, templates
+from evenhand.words.exports import COMMANDS, about
+from evenhand.words.text import asset, notice, templates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     import altair as alt
     from markupsafe import Markup
 
-    from evenhand.claims import Label
     from evenhand.diagnosis.warp import Warp
 
 Result = Ranking | Comparison | Check | Grades
-LONG_TITLE = 120
 # Options that a call must repeat, beside the method.
 ASKED = ["top", "design", "distinct", "test", "both"]
 ASKED += ["onto", "form", "anchors", "passing", "rounding"]
@@ -63,13 +59,11 @@ class Replay:
     Attributes:
         command: The command line as a shell line, as the user typed it.
         audit: The command that audits the record, if one was written.
-        read_as: What the file was taken for.
         file: Name of the data file, if it has one.
     """
 
     command: str
     audit: str | None = None
-    read_as: str = ""
     file: str = ""
 
 
@@ -101,52 +95,43 @@ def report(
         >>> page[:15], "2 items ranked" in page
         ('<!DOCTYPE html>', True)
     """
-    card: cards.Card
+    listed: list[details.Review] = []
     if isinstance(result, Check):
-        card, check = cards.check_card(result), result
-    elif isinstance(result, Comparison):
-        card = cards.comparison_card(result, ratings.titles)
-    elif isinstance(result, Grades):
-        card = cards.grades_card(result)
-    else:
-        card = cards.ranking_card(result, ratings.kind)
-    reviews: Mapping[Label, Sequence[details.ReviewRow]] = {}
-    if isinstance(result, Ranking | Grades):
+        check = result
+    elif isinstance(result, Ranking | Grades):
         check = check or check_beside(result)
-        reviews = details.item_details(ratings, result, check)
-    people = {} if check is None else details.reviewer_details(ratings, check)
+    if check is not None:
+        decided = result if isinstance(result, Ranking | Grades) else None
+        listed = details.reviews_behind(ratings, check, decided)
+    best_first = sorted(listed, key=lambda one: one.place)
+    labels = ratings.public.reviewer_labels if listed else ()
+    people = details.grouped(best_first, "reviewer", labels)
     shell = not replay.command.startswith("evenhand.")
     seeded = any(part.startswith("--seed") for part in replay.command.split())
     seed = f" --seed {result.seed}" if shell and not seeded else ""
     script = asset("report.js")
-    page = templates().get_template(f"{type(result).__name__.lower()}.html.j2")
+    kind = type(result).__name__
+    page = templates().get_template(f"{kind.lower()}.html.j2")
     return page.render(
-        kind=type(result).__name__,
-        card=card,
+        kind=kind,
+        card=getattr(cards, f"{kind.lower()}_card")(result),
         ratings=ratings,
         titles=ratings.titles,
         item_ids=pictures.anchors(ratings.item_labels),
         reviewer_ids=pictures.anchors(ratings.reviewer_labels),
-        reviews=reviews,
+        reviews=details.grouped(listed, "item", ratings.item_labels),
         people=people,
         scales={} if check is None else details.scales(people, check),
-        axis=details.score_axis(reviews),
+        axis=details.score_axis(listed),
         places=details.decimals(ratings),
-        ranks_without=any(
-            one.without is not None for own in reviews.values() for one in own
-        ),
+        ranks_without=any(one.without is not None for one in listed),
         without_sentence=details.without_sentence,
         result=result,
         check=check,
         warp=warp,
         replay=replace(replay, command=replay.command + seed),
         shell=shell,
-        options="; ".join(
-            f"{option} = {json.dumps(value, ensure_ascii=False)}"
-            for option, value in result.parameters.items()
-            if value is not None
-        ),
-        file=shortened(replay.file, LONG_TITLE),
+        options=about(ratings, result).get("options", ""),
         style=asset("style.css"),
         script=script,
         policy=_policy(script),
@@ -170,7 +155,7 @@ def write_report(result: Any, path: str | PathLike[str]) -> None:  # noqa: ANN40
     file = require_html(path)
     ratings = _ratings(result)
     warp = warp_beside(result) if isinstance(result, Ranking) else None
-    replay = Replay(_call(result), None, ratings.read_as)
+    replay = Replay(_call(result))
     write_all([Output(file, report(ratings, result, replay=replay, warp=warp))])
 
 
@@ -197,12 +182,10 @@ def require_html(path: str | PathLike[str]) -> str:
         >>> require_html("page.html")
         'page.html'
     """
-    file = os.fspath(path) if isinstance(path, str | os.PathLike) else path
-    if not isinstance(file, str) or not file.casefold().endswith((".html", ".htm")):
-        raise OptionError(
-            f"report must be a file that ends in .html, got {shown(path)}. To get a "
-            "PDF, open it in a browser and print it."
-        )
+    file = os.fspath(path) if isinstance(path, os.PathLike) else str(path)
+    if not file.casefold().endswith((".html", ".htm")):
+        rule = f"report must be a file that ends in .html, got {shown(path)}."
+        raise OptionError(f"{rule} To get a PDF, open it in a browser and print it.")
     return file
 
 

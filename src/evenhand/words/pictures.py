@@ -50,10 +50,8 @@ KINDS = {"strict": "in", "lenient": "open"}
 STANDINGS = {None: "in", "above": "in", "open": "open", "below": "out"}
 # What columns mean, where their heads do not say it.
 MEAN = "Plain mean of its scores."
-SHARE = (
-    "How often it is among them under the method's assumption; not a chance of being "
-)
-SHARE += "right."
+SHARE = "How often it is among them under the method's assumption; "
+SHARE += "not a chance of being right."
 POINTS = "Above (+) or below (-) what others give to the same items."
 SPREAD = "1 is the usual spread of scores, 2 twice as wide."
 TELLING = ("strict", "lenient", "wide", "narrow")

@@ -102,6 +102,13 @@ def table(caption: str, columns: Columns) -> Table:
     return Table(caption, tuple(columns), tuple(map(Row, rows)))
 
 
+def _telling(columns: dict[Column, list[object]]) -> Columns:
+    """Leave out columns that say nothing, but for those that are always there."""
+    said = {column for column, cells in columns.items() if any(map(cell, cells))}
+    kept = [one for one in columns if one.title in ALWAYS or one in said]
+    return {column: columns[column] for column in kept}
+
+
 def cell(value: object) -> str:
     """Make a cell of anything; numbers are shown with three digits.
 
@@ -171,13 +178,8 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
         ],
         Column("settled by chance"): [coins.get(row.item) for row in rows],
     }
-    shown = {
-        column: cells
-        for column, cells in columns.items()
-        if column.title in ALWAYS or any(map(cell, cells))
-    }
     caption = f"Items, best first ({counted(len(every), 'item')}"
-    made = table(f"{caption}{_left(result, places)})", shown)
+    made = table(f"{caption}{_left(result, places)})", _telling(columns))
     lined = []
     for own, row, before in zip(made.rows, rows, (None, *rows), strict=False):
         edge = before is not None and before.bucket != row.bucket
@@ -260,8 +262,7 @@ def grades(result: Grades) -> Table:
         Number("scores"): [row.reviews for row in rows],
         Number("mean score"): [row.mean_score for row in rows],
     }
-    shown = {head: cells for head, cells in columns.items() if cells[0] is not None}
-    return table(f"Marks ({counted(len(rows), 'item')})", shown)
+    return table(f"Marks ({counted(len(rows), 'item')})", _telling(columns))
 
 
 def _brief(word: str) -> str:
@@ -278,15 +279,13 @@ def reviewers(rows: Sequence[Reviewer]) -> Table:
             _with_error(one.offset, one.offset_se, "+") for one in rows
         ],
         Column("spread"): [_brief(one.spread) for one in rows],
-        Number("times as wide"): [
-            _with_error(one.slope, one.slope_se, "") for one in rows
-        ],
+        Number("times as wide"): [_with_error(one.slope, one.slope_se) for one in rows],
         Column("agreement"): [_brief(one.agreement) for one in rows],
     }
     return table("Reviewers, how strict they are and how widely they score", columns)
 
 
-def _with_error(value: float | None, error: float | None, sign: str) -> str:
+def _with_error(value: float | None, error: float | None, sign: str = "") -> str:
     if value is None or error is None:
         return ""
     # Two digits of the error, and as many decimals of the value.
@@ -296,13 +295,12 @@ def _with_error(value: float | None, error: float | None, sign: str) -> str:
 
 def contested(found: Contradictions) -> Table:
     """List the pairs of items with the most votes each way."""
-    worst = found.worst
-    columns: Columns = {
-        Column("one item"): [name(pair.items[0]) for pair in worst],
-        Column("the other item"): [name(pair.items[1]) for pair in worst],
-        Number("put the one above"): [pair.votes[0] for pair in worst],
-        Number("put the other above"): [pair.votes[1] for pair in worst],
-    }
+    columns: dict[Column, list[object]] = {}
+    for end, side in enumerate(("one", "the other")):
+        columns[Column(f"{side} item")] = [name(it.items[end]) for it in found.worst]
+    for end, side in enumerate(("one", "other")):
+        votes: list[object] = [it.votes[end] for it in found.worst]
+        columns[Number(f"put the {side} above")] = votes
     return table("Pairs of items with the most votes each way", columns)
 
 
@@ -375,23 +373,3 @@ def scores(result: Comparison, titles: Mapping[Label, str]) -> Table:
     chances = (result.p_first, 1 - result.p_first)
     columns[Column("picked with probability")] = [f"{about}{share(p)}" for p in chances]
     return table("Scores of the two items", columns)
-
-
-def p_values(result: Comparison) -> Table:
-    """List the p-values with what they are held against."""
-    declared = result.parameters.get("design") is not None
-    unless = "" if declared else ", if the assignment was random"
-    claims = [Markup("{} is no better").format(name(item)) for item in result.items]
-    columns: Columns = {
-        Column("held against the claim that"): [
-            *claims,
-            "neither is better (two-sided)",
-        ],
-        Number("p-value"): [
-            result.p_value_first,
-            result.p_value_second,
-            result.p_value,
-        ],
-    }
-    caption = f"p-values, whatever increasing scales the reviewers use{unless}"
-    return table(caption, columns)
