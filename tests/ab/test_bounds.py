@@ -26,7 +26,7 @@ def mean_error_bound(per_item: int, *, score_range: float, effect: float) -> flo
 def error_of_the_mean(better: list[int], worse: list[int]) -> Fraction:
     """Exact over balanced halves, a tie counted as an error in full."""
     errors = Fraction(0)
-    for sides, chance in designs.enumerate_halves(len(better)).items():
+    for sides, chance in designs.law("halves", len(better)).items():
         rows = zip(better, worse, sides, strict=True)
         gap = sum(high if side == 0 else -low for high, low, side in rows)
         errors += chance if gap <= 0 else 0

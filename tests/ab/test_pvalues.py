@@ -101,13 +101,13 @@ def ready(
 def law_of(design: str | None, labels: list[int], sides: Sides) -> Law:
     """The library's own enumeration of the designs, and ours given the counts."""
     if design == "halves":
-        return designs.enumerate_halves(len(sides))
+        return designs.law("halves", len(sides))
     if design == "coins":
-        return designs.enumerate_coins(len(sides))
+        return designs.law("coins", len(sides))
     if design == "matched":
-        return designs.enumerate_matched(labels)
+        return designs.law("matched", labels)
     if design == "panels":
-        return designs.enumerate_panels(labels)
+        return designs.law("panels", labels)
     return given_counts(sides)
 
 
@@ -258,7 +258,7 @@ def test_type_one_error_never_exceeds_alpha_on_any_scales() -> None:
 
 def test_power_is_at_most_alpha_on_scales_far_apart() -> None:
     """What the explanation says: under these scales a better item does not show."""
-    law = designs.enumerate_halves(6)
+    law = designs.law("halves", 6)
     found: list[tuple[Fraction, Fraction]] = []
     for sides, chance in law.items():
         scores = [Fraction(1000**i + 1 - side) for i, side in enumerate(sides)]

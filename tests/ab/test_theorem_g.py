@@ -30,11 +30,11 @@ RowRule = Callable[[list[Fraction], list[Fraction]], Fraction]
 def laws(m: int) -> dict[str, Law]:
     pairs = [j // 2 for j in range(m)]
     return {
-        "halves": designs.enumerate_halves(m),
-        "coins": designs.enumerate_coins(m),
-        "matched": designs.enumerate_matched(pairs),
-        "panels": designs.enumerate_panels(pairs if m > 2 else [0, 1]),
-        "two panels": designs.enumerate_panels([2 * j // m for j in range(m)]),
+        "halves": designs.law("halves", m),
+        "coins": designs.law("coins", m),
+        "matched": designs.law("matched", pairs),
+        "panels": designs.law("panels", pairs if m > 2 else [0, 1]),
+        "two panels": designs.law("panels", [2 * j // m for j in range(m)]),
     }
 
 
@@ -155,7 +155,7 @@ class TestEveryRule:
     def test_guarding_with_little_still_counts(self) -> None:
         apart = [(Fraction(10**j + 1), Fraction(10**j)) for j in (1, 3, 5, 7)]
         tiny = functools.partial(rules.guarded, eps=Fraction(1, 10**9))
-        right = p_correct(tiny, apart, designs.enumerate_halves(4))
+        right = p_correct(tiny, apart, designs.law("halves", 4))
         assert HALF < right < HALF + Fraction(1, 10**9)
 
 
@@ -188,7 +188,7 @@ class TestWhoMustDistinguish:
         if m > 3:
             return list(laws(m).values())
         # Three reviewers, one against two: the votes have it given the counts too.
-        return [designs.enumerate_halves(m), designs.enumerate_coins(m)]
+        return [designs.law("halves", m), designs.law("coins", m)]
 
     @pytest.mark.parametrize(("m", "place"), [(2, 0), (3, 0), (3, 2), (4, 1)])
     def test_one_reviewer_is_enough_in_every_design(self, m: int, place: int) -> None:
@@ -220,7 +220,7 @@ class TestWhoMustDistinguish:
         """Two panels, and a linear weight that the other panels' gaps fill."""
         filled = [Fraction(60), Fraction(60), Fraction(0), Fraction(0), Fraction(0)]
         scales = [(Fraction(30), Fraction(20)), *((level, level) for level in filled)]
-        law = designs.enumerate_panels([0, 0, 0, 1, 1, 1])
+        law = designs.law("panels", [0, 0, 0, 1, 1, 1])
         certain = over_pairings(functools.partial(rules.votes, weight="linear(60)"))
         assert p_correct(certain, scales, law) == HALF
         assert p_correct(self.RULES[0], scales, law) > HALF
@@ -228,7 +228,7 @@ class TestWhoMustDistinguish:
 
 class TestOneSidedPanels:
     def test_a_design_that_gives_all_reviewers_one_item_leaves_a_coin(self) -> None:
-        law = designs.enumerate_panels([0, 0])
+        law = designs.law("panels", [0, 0])
         scales = [(Fraction(2), Fraction(1))] * 2
         assert p_correct(rules.guarded, scales, law) == HALF
 
@@ -248,7 +248,7 @@ class TestUnequalCounts:
     def test_guarded_mean_can_be_worse_than_a_coin_given_one_against_two(self) -> None:
         law = {
             sides: Fraction(1, 3)
-            for sides in designs.enumerate_halves(3)
+            for sides in designs.law("halves", 3)
             if sum(sides) == 2
         }
         rule = functools.partial(rules.guarded, statistic="mean")
@@ -256,7 +256,7 @@ class TestUnequalCounts:
         assert p_correct(rule, self.SCALES, law) < HALF
 
     def test_it_is_better_on_average_over_the_counts(self) -> None:
-        for law in (designs.enumerate_halves(3), designs.enumerate_coins(3)):
+        for law in (designs.law("halves", 3), designs.law("coins", 3)):
             rule = functools.partial(rules.guarded, statistic="mean")
             assert p_correct(rule, self.SCALES, law) > HALF
 
@@ -301,7 +301,7 @@ class TestMissingPartners:
     ROWS = (over_votes, over_signs, means, guarded_mean)
 
     def test_a_panel_with_a_silent_member_leaves_the_average_only(self) -> None:
-        panels = designs.enumerate_panels([0, 0, 1, 1])
+        panels = designs.law("panels", [0, 0, 1, 1])
         found = p_correct_by_counts(over_votes, self.SCALES, panels, silent=[3])
         assert min(p for p, _ in found.values()) < Fraction(1, 1000)
         assert sum(p * mass for p, mass in found.values()) > HALF
@@ -312,9 +312,10 @@ class TestMissingPartners:
         self, scales: list[Scale], silent: set[int]
     ) -> None:
         groups = [0, 0, 1, 1, 2, 2]
-        for design in (designs.enumerate_matched, designs.enumerate_panels):
+        for design in ("matched", "panels"):
             for rule in self.ROWS:
-                found = p_correct_by_counts(rule, scales, design(groups), list(silent))
+                law = designs.law(design, groups)
+                found = p_correct_by_counts(rule, scales, law, list(silent))
                 for (one, two), (p, _) in found.items():
                     either = (p + found[two, one][0]) / 2
                     strict = rule in (over_votes, guarded_mean) and one and two

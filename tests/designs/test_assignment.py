@@ -258,10 +258,19 @@ INFEASIBLE = [
         {"per_reviewer": 2, "per_item": 3},
         "4 reviewers x 2 = 8 places for 4 items x 3 = 12 reviews",
     ),
-    ({"per_reviewer": 5}, "per_reviewer must be at most n_items = 4, got 5"),
-    ({"per_item": 5}, "per_item must be at most n_reviewers = 4, got 5"),
+    (
+        {"per_reviewer": 5},
+        "per_reviewer must be a whole number from 1 to 4, the number of items, got 5",
+    ),
+    (
+        {"per_item": 5},
+        "per_item must be a whole number from 1 to 4, that of reviewers, got 5",
+    ),
     ({}, "per_reviewer or per_item must be given, got neither"),
-    ({"per_reviewer": 0}, "per_reviewer must be a whole number of at least 1, got 0"),
+    (
+        {"per_reviewer": 0},
+        "per_reviewer must be a whole number from 1 to 4, the number",
+    ),
     (
         {"per_reviewer": 2, "conflicts": [("anna", "p1")]},
         "unknown reviewer 'anna', did you mean 'Anna'?",
@@ -311,7 +320,7 @@ REFUSED = [
     ),
     (
         lambda: assign(ITEMS[:2], PEOPLE, design="matched"),
-        "groups must name the pair of each reviewer for design 'matched', got none",
+        "groups must name the pair of each reviewer, got none for 'Anna'",
     ),
     (
         lambda: assign(ITEMS[:2], PEOPLE, design="panels", groups={"Bo": 1}),
@@ -418,14 +427,11 @@ def test_a_label_kept_from_running_as_a_formula_is_still_the_same_label() -> Non
     assert drawn.strays(Ratings(["''@anna"], [written], [1]))
 
 
-def test_an_assignment_prints_and_escapes_its_labels() -> None:
+def test_an_assignment_prints_its_first_reviewers() -> None:
     people = [f"<b>{number}" for number in range(25)]
     drawn = assign(["x", "y"], people, design="halves", rng=1)
     assert "and 5 more" in repr(drawn)
     assert "25 reviews of 2 items by 25 reviewers, design halves, seed 1" in repr(drawn)
-    page = drawn._repr_html_()
-    assert "<b>" not in page
-    assert "&lt;b&gt;7" in page
     assert "sealed seed" in repr(
         assign(["x", "y"], ["a"], design="coins", secret=SECRET)
     )

@@ -28,11 +28,11 @@ def as_key(assignment: NDArray[np.int64]) -> tuple[object, ...]:
 
 def test_halves_are_uniform_over_all_splits_into_two_equal_halves() -> None:
     splits = {sides for sides in itertools.product((0, 1), repeat=6) if sum(sides) == 3}
-    assert designs.enumerate_halves(6) == dict.fromkeys(splits, Fraction(1, 20))
+    assert designs.law("halves", 6) == dict.fromkeys(splits, Fraction(1, 20))
 
 
 def test_an_odd_reviewer_goes_to_either_item_by_a_fair_coin() -> None:
-    law = designs.enumerate_halves(5)
+    law = designs.law("halves", 5)
     splits = {
         sides for sides in itertools.product((0, 1), repeat=5) if sum(sides) in (2, 3)
     }
@@ -41,17 +41,17 @@ def test_an_odd_reviewer_goes_to_either_item_by_a_fair_coin() -> None:
 
 def test_coins_are_independent_and_fair() -> None:
     expected = dict.fromkeys(itertools.product((0, 1), repeat=4), Fraction(1, 16))
-    assert designs.enumerate_coins(4) == expected
+    assert designs.law("coins", 4) == expected
 
 
 def test_matched_reviewers_of_a_pair_get_different_items_by_a_fair_coin() -> None:
-    law = designs.enumerate_matched(["x", "y", "y", "x"])
+    law = designs.law("matched", ["x", "y", "y", "x"])
     expected = {(0, 0, 1, 1), (0, 1, 0, 1), (1, 0, 1, 0), (1, 1, 0, 0)}
     assert law == dict.fromkeys(expected, Fraction(1, 4))
 
 
 def test_panels_stay_together_and_split_evenly() -> None:
-    law = designs.enumerate_panels([7, 7, 8, 9, 7, 4])
+    law = designs.law("panels", [7, 7, 8, 9, 7, 4])
     assert law == dict.fromkeys(
         [
             (a, a, b, c, a, d)
@@ -63,7 +63,7 @@ def test_panels_stay_together_and_split_evenly() -> None:
 
 
 def test_an_odd_panel_goes_to_either_item_by_a_fair_coin() -> None:
-    law = designs.enumerate_panels(["a", "b", "c"])
+    law = designs.law("panels", ["a", "b", "c"])
     assert set(law.values()) == {Fraction(1, 6)}
     assert len(law) == 6
 
@@ -74,7 +74,7 @@ def test_pairs_are_uniform_over_ordered_choices_of_distinct_pairs(
 ) -> None:
     all_pairs = list(itertools.combinations(range(n_items), 2))
     expected = list(itertools.permutations(all_pairs, n_reviewers))
-    law = designs.enumerate_pairs(n_items, n_reviewers)
+    law = designs.law("pairs", n_items, n_reviewers)
     assert law == dict.fromkeys(expected, Fraction(1, len(expected)))
 
 
@@ -88,7 +88,7 @@ def test_balanced_law_is_unchanged_when_items_or_reviewers_change_names(
     sizes: tuple[int, int, int],
 ) -> None:
     n_items, n_reviewers, _ = sizes
-    law = designs.enumerate_balanced(*sizes)
+    law = designs.law("balanced", *sizes)
     assert sum(law.values()) == 1
     for names in itertools.permutations(range(n_items)):
         for bundles, mass in law.items():
@@ -107,13 +107,13 @@ def test_balanced_reaches_every_balanced_assignment() -> None:
             for bundles in itertools.product(rows, repeat=n_reviewers)
             if max(loads(bundles, 4)) - min(loads(bundles, 4)) <= 1
         }
-        assert set(designs.enumerate_balanced(4, n_reviewers, 2)) == feasible
+        assert set(designs.law("balanced", 4, n_reviewers, 2)) == feasible
 
 
 def test_balanced_is_not_uniform_when_it_says_so() -> None:
     # Two decks of four cards are the same perfect matching one time in three; a uniform
     # choice among the 90 balanced assignments would make it 18 / 90.
-    law = designs.enumerate_balanced(4, 4, 2)
+    law = designs.law("balanced", 4, 4, 2)
     twice = sum(mass for bundles, mass in law.items() if len(set(bundles)) == 2)
     assert twice == Fraction(1, 3)
 
@@ -161,8 +161,13 @@ def test_balanced_is_uniform_over_all_that_keeps_to_loads_and_conflicts(
     sizes: tuple[int, int, int | None, int | None], conflicts: list[tuple[int, int]]
 ) -> None:
     n_items, n_reviewers, per_reviewer, per_item = sizes
-    law = designs.enumerate_balanced(
-        n_items, n_reviewers, per_reviewer, per_item=per_item, conflicts=conflicts
+    law = designs.law(
+        "balanced",
+        n_items,
+        n_reviewers,
+        per_reviewer,
+        per_item=per_item,
+        conflicts=conflicts,
     )
     feasible = fillings(sizes, conflicts)
     assert law == dict.fromkeys(feasible, Fraction(1, len(feasible)))
@@ -197,25 +202,25 @@ def test_balanced_loads_differ_by_at_most_one_and_no_item_repeats(
 
 
 DRAWN = [
-    (lambda seed: designs.halves(4, rng=seed), designs.enumerate_halves(4)),
-    (lambda seed: designs.halves(3, rng=seed), designs.enumerate_halves(3)),
-    (lambda seed: designs.coins(3, rng=seed), designs.enumerate_coins(3)),
+    (lambda seed: designs.halves(4, rng=seed), designs.law("halves", 4)),
+    (lambda seed: designs.halves(3, rng=seed), designs.law("halves", 3)),
+    (lambda seed: designs.coins(3, rng=seed), designs.law("coins", 3)),
     (
         lambda seed: designs.matched(list("xyxy"), rng=seed),
-        designs.enumerate_matched(list("xyxy")),
+        designs.law("matched", list("xyxy")),
     ),
     (
         lambda seed: designs.panels(list("xxyz"), rng=seed),
-        designs.enumerate_panels(list("xxyz")),
+        designs.law("panels", list("xxyz")),
     ),
-    (lambda seed: designs.pairs(3, 2, rng=seed), designs.enumerate_pairs(3, 2)),
+    (lambda seed: designs.pairs(3, 2, rng=seed), designs.law("pairs", 3, 2)),
     (
         lambda seed: designs.balanced(3, 2, 2, rng=seed),
-        designs.enumerate_balanced(3, 2, 2),
+        designs.law("balanced", 3, 2, 2),
     ),
     (
         lambda seed: designs.balanced(4, 3, 2, conflicts=[(0, 0), (1, 2)], rng=seed),
-        designs.enumerate_balanced(4, 3, 2, conflicts=[(0, 0), (1, 2)]),
+        designs.law("balanced", 4, 3, 2, conflicts=[(0, 0), (1, 2)]),
     ),
 ]
 
@@ -273,9 +278,9 @@ def test_as_many_reviewers_as_pairs_see_every_pair() -> None:
         (lambda: designs.pairs(1, 1), r"n_items must be a whole number of at least 2"),
         (
             lambda: designs.balanced(3, 5, 4),
-            r"per_reviewer must be at most n_items = 3",
+            r"per_reviewer must be a whole number from 1 to 3",
         ),
-        (lambda: designs.balanced(3, 5, 0), r"per_reviewer .* at least 1, got 0"),
+        (lambda: designs.balanced(3, 5, 0), r"per_reviewer .* from 1 to 3, .*, got 0"),
         (lambda: designs.halves(0), r"n_reviewers must be .* at least 1, got 0"),
         (
             lambda: designs.halves(2.5),  # type: ignore[arg-type]  # on purpose
@@ -284,9 +289,9 @@ def test_as_many_reviewers_as_pairs_see_every_pair() -> None:
         (lambda: designs.coins(True), r"got True"),  # noqa: FBT003 - on purpose
         (lambda: designs.matched(["x", "x", "y"]), r"two reviewers, got 1 for 'y'"),
         (lambda: designs.matched([1, 1, 1]), r"two reviewers, got 3 for 1"),
-        (lambda: designs.matched([]), r"pairs must name a group"),
-        (lambda: designs.panels([]), r"panel must name a group"),
-        (lambda: designs.enumerate_pairs(3, 4), r"at most 3"),
+        (lambda: designs.matched([]), r"pairs must be a sequence with a label"),
+        (lambda: designs.panels([]), r"panel must be a sequence with a label"),
+        (lambda: designs.law("pairs", 3, 4), r"at most 3"),
         (lambda: designs.balanced(3, 3), r"per_reviewer or per_item must be given"),
         (
             lambda: designs.balanced(2, 2, 1, conflicts=[(0, 0), (0, 1)]),
@@ -294,7 +299,7 @@ def test_as_many_reviewers_as_pairs_see_every_pair() -> None:
         ),
         (
             lambda: designs.balanced(2, 2, 1, conflicts=[(0, 2)]),
-            r"conflicts must hold .* got \(0, 2\)",
+            r"conflicts must be of .* got \(0, 2\)",
         ),
     ],
 )
@@ -313,7 +318,7 @@ def test_too_many_assignments_to_count_are_walked_over(
     assert np.array_equal(drawn[0], drawn[1])
     assert sorted(np.bincount(drawn[2].ravel()).tolist()) == [1, 1, 2, 2, 2]
     with pytest.raises(DesignError, match="small enough to count all assignments"):
-        designs.enumerate_balanced(5, 4, 2, conflicts=[])
+        designs.law("balanced", 5, 4, 2, conflicts=[])
 
 
 @pytest.mark.parametrize("labels", [5, [["a"], ["a"]]])

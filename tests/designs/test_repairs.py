@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import DesignError, OptionError, Ratings, assign
+from evenhand import DesignError, OptionError, Ratings, assign, designs
 from evenhand.claims import Label
-from evenhand.designs import enumerate_balanced, enumerate_pairs
 from evenhand.designs.assignment import Amendment, Assignment
 from evenhand.designs.drawing import amended, hand_out, redraw, seal_of, verify
 from evenhand.randomness import Chance, outcomes, stream
@@ -52,7 +51,9 @@ def bundles_of(assignment: Assignment) -> Bundles:
 def law_after(leaves: Leaves) -> Law:
     """Enumerate draw and amendment; who leaves is a function of who got what."""
     law: Law = defaultdict(Fraction)
-    for bundles, p in enumerate_balanced(4, 3, 2, per_item=None, conflicts=()).items():
+    for bundles, p in designs.law(
+        "balanced", 4, 3, 2, per_item=None, conflicts=()
+    ).items():
         first = drawn(bundles)
         drop, more = leaves(bundles_of(first))
 
@@ -294,7 +295,7 @@ def test_names_of_an_amendment_are_checked() -> None:
 
 
 def test_pairs_keep_their_guarantee_only_whole() -> None:
-    assert len(enumerate_pairs(4, 3)) == 120
+    assert len(designs.law("pairs", 4, 3)) == 120
     first = assign(ITEMS, PEOPLE, design="pairs", rng=3)
     assert first.amend(["a"]).effect().startswith("No guarantee is left")
     assert (

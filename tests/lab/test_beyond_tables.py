@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.lab.scales import FAMILIES
+from evenhand.lab.scales import families
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import Row, simulate
 
@@ -30,7 +30,7 @@ TABLE = {
 }
 RULES = ("mean", "median", "votes", "guarded")
 OFF = 0.3
-STRICT = [name for name in FAMILIES if name != "levels"]
+STRICT = [name for name in families() if name != "levels"]
 
 
 def gain(row: Row) -> tuple[float, float]:

@@ -69,7 +69,7 @@ def centred(sheets: Sheets, items: Sequence[int], layer: Layer) -> list[Fraction
     [
         ("Theorem G, strict", ("guarded", only_the_statistic)),
         ("Theorem G, strict", ("guarded", against_the_statistic)),
-        ("Theorem D, infimum", ("guarded", only_the_statistic)),
+        ("Theorem D", ("guarded", only_the_statistic)),
         ("Theorem K", ("sorter", leaning_away)),
         ("Theorem K", ("sorter", never_asking)),
     ],

@@ -7,10 +7,8 @@ from evenhand import losses
 from evenhand.ab import rules
 from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Mean, Rule, Sign
-from evenhand.errors import OptionError
 from evenhand.lab.scenario import Scenario, Trials, draw_trials
 from evenhand.lab.simulation import (
-    check_loss,
     draw_ratings,
     order_by,
     two_item_losses,
@@ -34,21 +32,6 @@ def test_two_items_in_the_wrong_order_lose_what_the_losses_say(name: str) -> Non
     )
     found = two_item_losses([Mean()], [name], trials)
     assert found.tolist() == [[[losses.loss(name)(["a", "b"], ["b", "a"])]]]
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("kendal", "'kendal', did you mean 'kendall'?"),
-        ("top-0", "'top-0'"),
-        ("top-5", "loss must be at most 'top-4' for 4 items, got 'top-5'."),
-        (3, "loss must be a name, got 3."),
-    ],
-)
-def test_unknown_losses_are_refused(name: str, words: str) -> None:
-    with pytest.raises(OptionError) as refusal:
-        check_loss(name, 4)
-    assert words in str(refusal.value)
 
 
 CONTRADICTION_SEED = 2

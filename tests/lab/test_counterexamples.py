@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
+from evenhand import designs
 from evenhand.ab.law import votes_over_pairings
 from evenhand.ab.rules import first_probability, votes
 from evenhand.ab.weights import rational
-from evenhand.designs import enumerate_halves, enumerate_matched, enumerate_pairs
 from evenhand.lab.dominance import against_coin
 from evenhand.lab.worlds import (
     TRUTHS,
@@ -91,7 +91,7 @@ def test_a_silent_partner_leaves_matched_votes_the_average_over_both_counts() ->
     # Scales x, x + 3 and x - 1000; the partner of the third reviewer is silent.
     offsets = [Fraction(at) for at in (0, 3, -1000)]
     given: dict[int, list[Fraction]] = {1: [], 2: []}
-    for sides in enumerate_matched((0, 0, 1, 1)):
+    for sides in designs.law("matched", (0, 0, 1, 1)):
         one, two = by_item(sides[:3], offsets)
         right = votes_over_pairings([score + 1 for score in one], two).probability
         given[len(one)].append(Fraction(right))
@@ -104,7 +104,7 @@ def test_pairs_made_with_a_look_at_the_scores_break_the_votes() -> None:
     better = [Fraction(score) for score in ("1.25", "0.05", "53", "10.6")]
     worse = [Fraction(score) for score in ("1.2", "0", "50", "10.1")]
     right = Fraction(0)
-    for sides, chance in enumerate_halves(4).items():
+    for sides, chance in designs.law("halves", 4).items():
         one, two = by_item(sides, better)[0], by_item(sides, worse)[1]
         right += chance * min(votes([one, one], [two, two[::-1]]).tolist())
     assert round(float(right), 3) == 0.426
@@ -124,7 +124,7 @@ TAILORED = {
 def test_ties_within_a_reviewer_break_theorem_5() -> None:
     flipped = index = Fraction(0)
     for (truth, marks), (bundles, chance) in itertools.product(
-        TAILORED.items(), enumerate_pairs(3, 2).items()
+        TAILORED.items(), designs.law("pairs", 3, 2).items()
     ):
         scores = {
             (who, item): Fraction(marks[who][-1 - truth.index(item)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DesignError, OptionError
-from evenhand.lab.scenario import FIELDS, Scenario, noise_spread, value_law
+from evenhand.lab.scenario import FIELDS, Scenario
 
 
 def test_two_items_are_the_default() -> None:
@@ -57,13 +57,11 @@ def test_scales_are_laid_over_the_values() -> None:
         ({"job": "rank", "design": "halves"}, "unknown design 'halves'"),
         ({"scales": "afine"}, "did you mean 'affine'?"),
         ({"noise": "gauss"}, "unknown noise 'gauss'"),
-        ({"values": "unifrm:0:1"}, "unknown value law 'unifrm', did you mean"),
-        ({"items": 3}, "items must be 2 to compare, got 3."),
-        ({"job": "rank", "items": 2}, "items must be at least 3, got 2."),
-        ({"reviewers": -1}, "reviewers must be at least 1, got -1."),
-        ({"reviewers": 3.5}, "reviewers must be an integer, got 3.5."),
-        ({"reviewers": True}, "reviewers must be an integer, got True."),
-        ({"values": 3}, "values must be a text, got 3."),
+        ({"values": "unifrm:0:1"}, "unknown value 'unifrm', did you mean"),
+        ({"reviewers": -1}, "reviewers must be a whole number of at least 0, got -1."),
+        ({"reviewers": 3.5}, "reviewers must be a whole number of at least 0, got 3.5"),
+        ({"panels": True}, "panels must be a whole number of at least 0, got True."),
+        ({"values": 3}, "values must be text, got 3."),
     ],
 )
 def test_options_that_mean_nothing_are_refused(
@@ -81,7 +79,12 @@ def test_options_that_mean_nothing_are_refused(
             {"reviewers": 5, "design": "matched"},
             "reviewers must be even for design 'matched', got 5.",
         ),
-        ({"per_reviewer": 2}, "per_reviewer must be left out to compare, got 2."),
+        ({"items": 3}, "items must be exactly 2 for job 'compare', got 3."),
+        (
+            {"job": "rank", "items": 2},
+            "items must be at least 3 for job 'rank', got 2.",
+        ),
+        ({"per_reviewer": 2}, "per_reviewer must be 0 for design 'halves', got 2."),
         ({"panels": 3}, "panels must be left out for design 'halves'."),
         (
             {"design": "panels", "panels": 11},
@@ -124,36 +127,36 @@ def test_every_field_is_explained() -> None:
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("uniform:1", "two numbers"),
+        ("uniform:0:1:2", "at most 2 numbers"),
         ("uniform:1:1", "a lower end before the higher one"),
-        ("uniform:0:x", "finite numbers, got 'x' in 'uniform:0:x'"),
+        ("uniform:0:x", "finite numbers, not 'x', got 'uniform:0:x'"),
         ("normal:0:0", "an SD above 0"),
-        ("normal:0:inf", "finite numbers, got 'inf'"),
-        ("given:1,2", "unknown value law 'given'"),
+        ("normal:0:inf", "finite numbers, not 'inf'"),
+        ("given:1,2", "unknown value 'given'"),
     ],
 )
 def test_bad_values_are_refused(spec: str, words: str) -> None:
     with pytest.raises(OptionError) as refusal:
-        value_law(spec)
+        Scenario(values=spec)
     assert words in str(refusal.value)
 
 
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("none:1", "nothing after 'none'"),
-        ("normal", "one SD"),
-        ("normal:-1", "an SD of at least 0"),
-        ("per-reviewer:1", "two numbers"),
+        ("none:1", "at most 0 numbers after 'none'"),
+        ("normal", "at least 1 and at most 1 numbers after 'normal'"),
+        ("normal:-1", "SDs of at least 0"),
+        ("per-reviewer:1", "at least 2"),
         ("per-reviewer:2:1", "SDs of at least 0, the lower first"),
     ],
 )
 def test_bad_noise_is_refused(spec: str, words: str) -> None:
     with pytest.raises(OptionError) as refusal:
-        noise_spread(spec)
+        Scenario(noise=spec)
     assert words in str(refusal.value)
 
 
 def test_sizes_that_do_not_fit_in_memory_are_refused() -> None:
-    with pytest.raises(OptionError, match="must be at most 2,000,000 to fit in memory"):
+    with pytest.raises(DesignError, match="must be at most 2,000,000 to fit in memory"):
         Scenario(job="rank", items=2000)

@@ -353,7 +353,9 @@ def test_numbers_print_for_people() -> None:
         ({"methods": []}, "methods and losses must name at least one each."),
         ({"methods": [3]}, "method must be a name or a function, got 3."),
         ({"losses": "kendal"}, "'kendal', did you mean 'kendall'?"),
-        ({"losses": "top-3"}, "loss must be at most 'top-2' for 2 items"),
+        ({"losses": "top-3"}, "loss must be at most 'top-2' here, got 'top-3'."),
+        ({"losses": "top-0"}, "'top-0'"),
+        ({"losses": [3]}, "loss must be a name, got 3."),
         ({"baseline": "con"}, "unknown baseline 'con', did you mean 'coin'?"),
         ({"trials": 1}, "trials must be a whole number from 2 to"),
         ({"rng": -1}, "rng must be"),
@@ -401,7 +403,7 @@ def test_bad_options_are_refused(options: dict[str, object], words: str) -> None
             (
                 Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
                 method,
-                f"method {method} must have comparisons that are consistent",
+                f"method {method} cannot be tried here: Method '{method}' needs",
             )
             for method in ("mean-rank", "sorter", "ties", "flips")
         ),

@@ -32,24 +32,24 @@ def too_far(seen: Counter[Any], law: Mapping[Any, Fraction], trials: int) -> boo
 @pytest.mark.parametrize(
     ("scenario", "law"),
     [
-        (Scenario(reviewers=4), designs.enumerate_halves(4)),
-        (Scenario(reviewers=5), designs.enumerate_halves(5)),
-        (Scenario(reviewers=3, design="coins"), designs.enumerate_coins(3)),
+        (Scenario(reviewers=4), designs.law("halves", 4)),
+        (Scenario(reviewers=5), designs.law("halves", 5)),
+        (Scenario(reviewers=3, design="coins"), designs.law("coins", 3)),
         (
             Scenario(reviewers=4, design="matched"),
-            designs.enumerate_matched(["a", "a", "b", "b"]),
+            designs.law("matched", ["a", "a", "b", "b"]),
         ),
         (
             Scenario(reviewers=5, design="panels", panels=3),
-            designs.enumerate_panels(["a", "a", "b", "b", "c"]),
+            designs.law("panels", ["a", "a", "b", "b", "c"]),
         ),
-        (Scenario(reviewers=4, design="panels"), designs.enumerate_panels("aabb")),
-        (Scenario(job="rank", items=4, reviewers=2), designs.enumerate_pairs(4, 2)),
+        (Scenario(reviewers=4, design="panels"), designs.law("panels", "aabb")),
+        (Scenario(job="rank", items=4, reviewers=2), designs.law("pairs", 4, 2)),
         (
             Scenario(
                 job="rank", items=3, reviewers=3, design="balanced", per_reviewer=2
             ),
-            designs.enumerate_balanced(3, 3, 2),
+            designs.law("balanced", 3, 3, 2),
         ),
     ],
 )

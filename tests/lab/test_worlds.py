@@ -5,8 +5,8 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand import designs
 from evenhand.ab.weights import odd, offset, rational
-from evenhand.designs import enumerate_pairs
 from evenhand.lab.dominance import contest
 from evenhand.lab.worlds import (
     Estimator,
@@ -43,7 +43,7 @@ def enumerated(
 ) -> Callable[[Order, Table], Fraction]:
     """Return the margin by plain enumeration: real scores, every assignment."""
     if isinstance(where.pairs, int):
-        assigned = enumerate_pairs(where.n_items, where.pairs)
+        assigned = designs.law("pairs", where.n_items, where.pairs)
     else:
         ways = list(itertools.permutations(where.pairs))
         assigned = dict.fromkeys(ways, Fraction(1, len(ways)))

@@ -12,8 +12,7 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand import Ratings, rank
-from evenhand.designs import enumerate_balanced
+from evenhand import Ratings, designs, rank
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import assign, reserve_order, shuffled, verify
 from evenhand.errors import OptionError
@@ -46,7 +45,7 @@ def whoever_saw(bundle: frozenset[int]) -> Leaves:
 def law_of(leaves: Leaves, kind: str) -> Law:
     law: Law = defaultdict(Fraction)
     orders = outcomes(lambda chance: tuple(shuffled(RESERVES, chance)))
-    draws = enumerate_balanced(4, 3, 2, per_item=None, conflicts=())
+    draws = designs.law("balanced", 4, 3, 2, None, ())
     for (bundles, p), (order, share) in itertools.product(
         draws.items(), orders.items()
     ):
@@ -89,7 +88,9 @@ def test_a_planted_fault_is_found_leaving_after_begin(case: str) -> None:
 def test_a_reserve_that_somebody_chooses_is_not_in_turn() -> None:
     """Had the organiser picked the reserve by the bundle, the law would change."""
     law: Law = defaultdict(Fraction)
-    for bundles, p in enumerate_balanced(4, 3, 2, per_item=None, conflicts=()).items():
+    for bundles, p in designs.law(
+        "balanced", 4, 3, 2, per_item=None, conflicts=()
+    ).items():
         first = drawn(bundles)
         chosen = "r" if ("a", 0) in first.rows else "s"
         after = repair(first, "substitute", ["a"], chosen)

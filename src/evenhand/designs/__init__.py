@@ -1,8 +1,8 @@
 """Random assignments: which reviewer gets which items.
 
 The guarantees rest on a random assignment. Each design here is one procedure that asks
-for its random choices; a seed makes it draw one assignment, and its `enumerate_` twin
-follows every choice and gives the exact law of the very same code.
+for its random choices; a seed makes it draw one assignment, and `law` follows every
+choice and gives the exact law of the very same code.
 
 For two items an assignment is a read-only array with the item, 0 or 1, of each
 reviewer; for many items, with a row of increasing item codes for each reviewer.
@@ -11,8 +11,9 @@ reviewer; for many items, with a row of increasing item codes for each reviewer.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from evenhand.randomness import Stream
 
     Assignment = Codes
-    # A walk draws from a stream of its own.
-    Procedure = Callable[[Chance, Stream], Bundles]
+    # What draws, and whether all that it may draw are exactly as likely; dealing counts
+    # as such, since its law is exact, if not uniform. A walk has a stream of its own.
+    Plan = tuple[Callable[[Chance, Stream], "Sides | Bundles"], bool]
 
 Sides = tuple[int, ...]
 
@@ -62,17 +64,7 @@ def halves(n_reviewers: int, *, rng: RNGLike = None) -> Assignment:
         >>> int(halves(6, rng=7).sum())
         3
     """
-    return _fixed(_halves(_reviewers(n_reviewers), _drawn(rng, "halves")))
-
-
-def enumerate_halves(n_reviewers: int) -> dict[Sides, Fraction]:
-    """Return every assignment of `halves` with its exact probability.
-
-    Examples:
-        >>> enumerate_halves(2)
-        {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
-    """
-    return outcomes(lambda chance: _halves(_reviewers(n_reviewers), chance))
+    return draw("halves", seed_from(rng), n_reviewers)[0]
 
 
 def coins(n_reviewers: int, *, rng: RNGLike = None) -> Assignment:
@@ -91,17 +83,7 @@ def coins(n_reviewers: int, *, rng: RNGLike = None) -> Assignment:
         >>> coins(6, rng=7).shape
         (6,)
     """
-    return _fixed(_coins(_reviewers(n_reviewers), _drawn(rng, "coins")))
-
-
-def enumerate_coins(n_reviewers: int) -> dict[Sides, Fraction]:
-    """Return every assignment of `coins` with its exact probability.
-
-    Examples:
-        >>> set(enumerate_coins(3).values())
-        {Fraction(1, 8)}
-    """
-    return outcomes(lambda chance: _coins(_reviewers(n_reviewers), chance))
+    return draw("coins", seed_from(rng), n_reviewers)[0]
 
 
 def matched(pairs: Sequence[Hashable], *, rng: RNGLike = None) -> Assignment:
@@ -122,18 +104,7 @@ def matched(pairs: Sequence[Hashable], *, rng: RNGLike = None) -> Assignment:
         >>> int(sides[0] + sides[1]), int(sides[2] + sides[3])
         (1, 1)
     """
-    return _fixed(_matched(_pairs_of(pairs), _drawn(rng, "matched")))
-
-
-def enumerate_matched(pairs: Sequence[Hashable]) -> dict[Sides, Fraction]:
-    """Return every assignment of `matched` with its exact probability.
-
-    Examples:
-        >>> enumerate_matched(["x", "x"])
-        {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
-    """
-    groups = _pairs_of(pairs)
-    return outcomes(lambda chance: _matched(groups, chance))
+    return draw("matched", seed_from(rng), pairs)[0]
 
 
 def panels(panel: Sequence[Hashable], *, rng: RNGLike = None) -> Assignment:
@@ -153,18 +124,7 @@ def panels(panel: Sequence[Hashable], *, rng: RNGLike = None) -> Assignment:
         >>> bool(sides[0] == sides[1]), int(sides[0] + sides[2])
         (True, 1)
     """
-    return _fixed(_panels(_groups("panel", panel), _drawn(rng, "panels")))
-
-
-def enumerate_panels(panel: Sequence[Hashable]) -> dict[Sides, Fraction]:
-    """Return every assignment of `panels` with its exact probability.
-
-    Examples:
-        >>> enumerate_panels(["a", "a", "b"])
-        {(0, 0, 1): Fraction(1, 2), (1, 1, 0): Fraction(1, 2)}
-    """
-    groups = _groups("panel", panel)
-    return outcomes(lambda chance: _panels(groups, chance))
+    return draw("panels", seed_from(rng), panel)[0]
 
 
 def pairs(n_items: int, n_reviewers: int, *, rng: RNGLike = None) -> Assignment:
@@ -191,19 +151,7 @@ def pairs(n_items: int, n_reviewers: int, *, rng: RNGLike = None) -> Assignment:
         >>> len({tuple(pair) for pair in pairs(4, 6, rng=7).tolist()})
         6
     """
-    sizes = _pair_sizes(n_items, n_reviewers)
-    return _fixed(_pairs(*sizes, _drawn(rng, "pairs")))
-
-
-def enumerate_pairs(n_items: int, n_reviewers: int) -> dict[Bundles, Fraction]:
-    """Return every assignment of `pairs` with its exact probability.
-
-    Examples:
-        >>> len(enumerate_pairs(3, 2)), enumerate_pairs(3, 2)[(0, 1), (1, 2)]
-        (6, Fraction(1, 6))
-    """
-    sizes = _pair_sizes(n_items, n_reviewers)
-    return outcomes(lambda chance: _pairs(*sizes, chance))
+    return draw("pairs", seed_from(rng), n_items, n_reviewers)[0]
 
 
 def balanced(
@@ -257,62 +205,68 @@ def balanced(
         >>> balanced(3, 3, 2, per_item=2, conflicts=conflicts, rng=7).tolist()
         [[1, 2], [0, 2], [0, 1]]
     """
-    draw, _ = plan_balanced(n_items, n_reviewers, per_reviewer, per_item, conflicts)
-    return draw_balanced(draw, seed_from(rng))
+    sizes = n_items, n_reviewers, per_reviewer, per_item, conflicts
+    return draw("balanced", seed_from(rng), *sizes)[0]
 
 
-def draw_balanced(draw: Procedure, seed: int) -> Assignment:
-    """Draw what `plan_balanced` planned, as `balanced` does.
+def draw(design: str, seed: int, *sizes: object) -> tuple[Assignment, bool]:
+    """Draw an assignment, and say whether all were exactly as likely.
+
+    Args:
+        design: Name of the design.
+        seed: The seed.
+        sizes: What the design's own function takes, in its order.
 
     Examples:
-        >>> draw, uniform = plan_balanced(2, 2, 1, None, [(0, 0)])
-        >>> draw_balanced(draw, 7).tolist(), uniform
-        ([[1], [0]], True)
+        >>> draw("balanced", 7, 2, 2, 1, None, [(0, 0)])
+        (array([[1],
+               [0]]), True)
     """
-    drawn = draw(_drawn(seed, "balanced"), stream(seed, "design balanced walk"))
-    width = max(map(len, drawn))
-    return _fixed(tuple(row + (-1,) * (width - len(row)) for row in drawn))
+    procedure, uniform = PLANS[design](*sizes)
+    walk = stream(seed, "design balanced walk")
+    drawn: Any = procedure(Drawn(stream(seed, f"design {design}")), walk)
+    if design in RANKING_DESIGNS:
+        width = max(map(len, drawn))
+        drawn = [row + (-1,) * (width - len(row)) for row in drawn]
+    return frozen(np.array(drawn, dtype=np.int64)), uniform
 
 
-def enumerate_balanced(
-    n_items: int,
-    n_reviewers: int,
-    per_reviewer: int | None = None,
-    *,
-    per_item: int | None = None,
-    conflicts: Iterable[tuple[int, int]] | None = None,
-) -> dict[Bundles, Fraction]:
-    """Return every assignment of `balanced` with its exact probability.
+def law(
+    design: str, *sizes: object, **options: object
+) -> dict[tuple[Any, ...], Fraction]:
+    """Return every assignment of a design with its exact probability.
+
+    Args:
+        design: Name of the design.
+        sizes: What the design's own function takes, in its order.
+        options: The same, by name.
 
     Raises:
         DesignError: If there is none, or too many to count.
 
     Examples:
-        >>> len(enumerate_balanced(3, 2, 2))
-        6
-        >>> enumerate_balanced(2, 2, 1, conflicts=[(0, 0)])
+        >>> law("halves", 2)
+        {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+        >>> law("balanced", 2, 2, 1, None, [(0, 0)])
         {((1,), (0,)): Fraction(1, 1)}
     """
-    sizes = n_items, n_reviewers, per_reviewer, per_item
-    draw, uniform = plan_balanced(*sizes, conflicts)
+    procedure, uniform = PLANS[design](*sizes, **options)
     if not uniform:
         raise DesignError(
-            f"n_items and n_reviewers must be small enough to count all assignments, "
-            f"got {n_items} and {n_reviewers}."
+            "n_items and n_reviewers must be small enough to count all assignments, "
+            f"got {sizes[0]} and {sizes[1]}."
         )
-    # Only a walk draws from another stream.
-    source = stream(0, "design balanced walk")
-    return outcomes(lambda chance: draw(chance, source))
+    unused = stream(0, "design balanced walk")
+    return outcomes(lambda chance: procedure(chance, unused))
 
 
-def _drawn(rng: RNGLike, design: str) -> Chance:
-    return Drawn(stream(seed_from(rng), f"design {design}"))
+def _halves(n_reviewers: int) -> Plan:
+    count = as_whole("n_reviewers", n_reviewers, 1)
+    return lambda chance, _: _split(count, chance), True
 
 
-def _halves(count: int, chance: Chance) -> Sides:
-    firsts = count // 2
-    if count % 2 and chance.coin(HALF):
-        firsts += 1
+def _split(count: int, chance: Chance) -> Sides:
+    firsts = count // 2 + (count % 2 == 1 and chance.coin(HALF))
     sides = []
     for left in range(count, 0, -1):
         # Taken with this probability, every choice of `firsts` reviewers is as likely.
@@ -322,35 +276,76 @@ def _halves(count: int, chance: Chance) -> Sides:
     return tuple(sides)
 
 
-def _coins(count: int, chance: Chance) -> Sides:
-    return tuple(0 if chance.coin(HALF) else 1 for _ in range(count))
+def _coins(n_reviewers: int) -> Plan:
+    people = range(as_whole("n_reviewers", n_reviewers, 1))
+    return lambda chance, _: tuple(0 if chance.coin(HALF) else 1 for _ in people), True
 
 
-def _matched(groups: list[list[int]], chance: Chance) -> Sides:
-    sides = [0] * (PAIR * len(groups))
-    for one, other in groups:
-        sides[other if chance.coin(HALF) else one] = 1
-    return tuple(sides)
+def _matched(pairs: Sequence[Hashable]) -> Plan:
+    groups = _groups("pairs", pairs)
+    for group in groups:
+        if len(group) != PAIR:
+            raise DesignError(
+                f"pairs must name every pair for two reviewers, got {len(group)} for "
+                f"{pairs[group[0]]!r}."
+            )
+
+    def procedure(chance: Chance, _: Stream) -> Sides:
+        sides = [0] * len(pairs)
+        for one, other in groups:
+            sides[other if chance.coin(HALF) else one] = 1
+        return tuple(sides)
+
+    return procedure, True
 
 
-def _panels(groups: list[list[int]], chance: Chance) -> Sides:
-    sides = [0] * sum(map(len, groups))
-    for side, group in zip(_halves(len(groups), chance), groups, strict=True):
-        for reviewer in group:
-            sides[reviewer] = side
-    return tuple(sides)
+def _panels(panel: Sequence[Hashable]) -> Plan:
+    groups = _groups("panel", panel)
+
+    def procedure(chance: Chance, _: Stream) -> Sides:
+        split = zip(_split(len(groups), chance), groups, strict=True)
+        sides = {reviewer: side for side, group in split for reviewer in group}
+        return tuple(sides[reviewer] for reviewer in range(len(panel)))
+
+    return procedure, True
 
 
-def _pairs(n_items: int, n_reviewers: int, chance: Chance) -> Bundles:
-    # A shuffle of all pairs cut short; only entries that moved are kept in memory.
-    total = math.comb(n_items, 2)
-    moved: dict[int, int] = {}
-    drawn = []
-    for place in range(n_reviewers):
-        other = place + chance.pick(total - place)
-        drawn.append(_pair(moved.get(other, other)))
-        moved[other] = moved.get(place, place)
-    return tuple(drawn)
+def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    try:
+        for reviewer, label in enumerate(labels):
+            groups[label].append(reviewer)
+    except TypeError:
+        groups.clear()
+    if not groups:
+        raise DesignError(
+            f"{name} must be a sequence with a label for each reviewer, got "
+            f"{labels!r:.80}."
+        )
+    return list(groups.values())
+
+
+def _pairs(n_items: int, n_reviewers: int) -> Plan:
+    items = as_whole("n_items", n_items, 2)
+    reviewers = as_whole("n_reviewers", n_reviewers, 1)
+    most = math.comb(items, 2)
+    if reviewers > most:
+        raise DesignError(
+            f"n_reviewers must be at most {most}, the number of pairs of {items} "
+            f"items, got {reviewers}. Use 'balanced', which may repeat a pair."
+        )
+
+    def procedure(chance: Chance, _: Stream) -> Bundles:
+        # A shuffle of all pairs cut short; only entries that moved are kept in memory.
+        moved: dict[int, int] = {}
+        drawn = []
+        for place in range(reviewers):
+            other = place + chance.pick(most - place)
+            drawn.append(_pair(moved.get(other, other)))
+            moved[other] = moved.get(place, place)
+        return tuple(drawn)
+
+    return procedure, True
 
 
 def _pair(index: int) -> tuple[int, int]:
@@ -358,82 +353,39 @@ def _pair(index: int) -> tuple[int, int]:
     return index - math.comb(high, 2), high
 
 
-def _fixed(assignment: Sides | Bundles) -> Assignment:
-    return frozen(np.array(assignment, dtype=np.int64))
-
-
-def _reviewers(value: int) -> int:
-    return as_whole("n_reviewers", value, 1)
-
-
-def _pair_sizes(n_items: int, n_reviewers: int) -> tuple[int, int]:
-    items = as_whole("n_items", n_items, 2)
-    reviewers = _reviewers(n_reviewers)
-    most = math.comb(items, 2)
-    if reviewers > most:
-        raise DesignError(
-            f"n_reviewers must be at most {most}, the number of pairs of {items} "
-            f"items, got {reviewers}. Use 'balanced', which may repeat a pair."
-        )
-    return items, reviewers
-
-
-def plan_balanced(
+def _balanced(
     n_items: int,
     n_reviewers: int,
-    per_reviewer: int | None,
-    per_item: int | None,
-    conflicts: Iterable[tuple[int, int]] | None,
-) -> tuple[Procedure, bool]:
-    """Return what draws an assignment, and whether all are exactly as likely.
-
-    Dealing counts as such: its law is exact, if not uniform.
-
-    Examples:
-        >>> plan_balanced(4, 6, 2, None, None)[1]
-        True
-    """
+    per_reviewer: int | None = None,
+    per_item: int | None = None,
+    conflicts: Iterable[tuple[int, int]] | None = None,
+) -> Plan:
     from evenhand.designs import balancing  # noqa: PLC0415 - for this design alone
 
-    items, reviewers = as_whole("n_items", n_items, 1), _reviewers(n_reviewers)
-    each = None if per_reviewer is None else as_whole("per_reviewer", per_reviewer, 1)
-    load = None if per_item is None else as_whole("per_item", per_item, 1)
+    items = as_whole("n_items", n_items, 1)
+    reviewers = as_whole("n_reviewers", n_reviewers, 1)
+    sizes = items, reviewers, per_reviewer, per_item
     if per_item is None and conflicts is None:
-        dealt = balancing.fitting(items, reviewers, each, load)
-        return lambda chance, _: balancing.deal(items, reviewers, dealt, chance), True
-    grid = balancing.Grid.of(items, reviewers, each, load, conflicts or ())
+        each = balancing.fitting(*sizes)
+        return lambda chance, _: balancing.deal(items, reviewers, each, chance), True
+    grid = balancing.Grid.of(*sizes, conflicts or ())
     filled, counts = balancing.fill(grid), balancing.Tables(grid)
     if counts.count():
         return lambda chance, _: grid.bundles(counts.draw(chance)), True
 
-    def walk(chance: Chance, source: Stream) -> Bundles:
+    def procedure(chance: Chance, source: Stream) -> Bundles:
         start = filled if any(grid.barred) else balancing.fair_start(grid, chance)
         return grid.bundles(balancing.walk(grid, start, source))
 
-    return walk, False
+    return procedure, False
 
 
-def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:
-    groups: dict[Hashable, list[int]] = {}
-    try:
-        for reviewer, label in enumerate(labels):
-            groups.setdefault(label, []).append(reviewer)
-    except TypeError:
-        raise DesignError(
-            f"{name} must be a sequence with a label for each reviewer, got "
-            f"{labels!r:.80}."
-        ) from None
-    if not groups:
-        raise DesignError(f"{name} must name a group for each reviewer, got none.")
-    return list(groups.values())
-
-
-def _pairs_of(labels: Sequence[Hashable]) -> list[list[int]]:
-    groups = _groups("pairs", labels)
-    for group in groups:
-        if len(group) != PAIR:
-            raise DesignError(
-                f"pairs must name every pair for two reviewers, got {len(group)} for "
-                f"{labels[group[0]]!r}."
-            )
-    return groups
+PLANS: dict[str, Callable[..., Plan]] = {
+    "halves": _halves,
+    "coins": _coins,
+    "matched": _matched,
+    "panels": _panels,
+    "pairs": _pairs,
+    "balanced": _balanced,
+}
+"""From each design to what checks its sizes and plans its draw."""

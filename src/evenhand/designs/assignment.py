@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
@@ -17,9 +16,9 @@ from evenhand.errors import (
     OptionError,
     counted,
     listing,
+    must_be,
     require_sequence,
     require_text,
-    shown,
     unknown,
 )
 from evenhand.method import flag
@@ -28,7 +27,7 @@ from evenhand.ratings import as_ratings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evenhand.claims import Backing, Json, Label
+    from evenhand.claims import Backing, Json, Label, Standing
     from evenhand.ratings import Ratings
 
     Rows = tuple[tuple[Label, Label], ...]
@@ -39,6 +38,8 @@ SHOWN = 20
 KEPT = "The guarantee stays if nobody left{} because of an item."
 UNSEEN = "The guarantee stays: who left had not seen their items."
 STEPPED_IN = "The guarantee stays if nobody stepped in because of an item."
+NEVER_SAW = "left who never saw their items"
+OTHER_REASONS = "left for reasons that have nothing to do with items"
 UNEQUAL = "With unequal numbers of scores it holds on average over the assignment only."
 NO_PAIRS = (
     "No guarantee is left: the design 'pairs' gives each reviewer two items, and some "
@@ -75,14 +76,9 @@ class Amendment:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as in the record, without what was amended."""
-        known = {"unseen": self.unseen, "in_turn": self.in_turn}
-        return {
-            "drop": list(self.drop),
-            "add": list(self.add),
-            "done": [list(row) for row in self.done],
-            "leave_open": self.leave_open,
-            **{name: value for name, value in known.items() if value},
-        }
+        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self)[1:]}
+        always = ("drop", "add", "done", "leave_open")
+        return {name: it for name, it in plain.items() if it or name in always}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -104,6 +100,7 @@ class Assignment:
         law: How it was drawn, in one sentence.
         version: Version of evenhand that drew it.
         amends: What changed since the assignment before, None for a first draw.
+        backing: Either "declared", "revealed" (its secret draws it) or "verified".
 
     Examples:
         >>> from evenhand.designs.drawing import assign
@@ -129,17 +126,12 @@ class Assignment:
     law: str
     version: str
     amends: Amendment | None = None
-    _backing: Backing = field(default="declared", compare=False)
+    backing: Backing = field(default="declared", compare=False)
 
     @property
     def verified(self) -> bool:
         """Whether it was drawn again from a secret that fits the published seal."""
-        return self._backing == "verified"
-
-    @property
-    def backing(self) -> Backing:
-        """Either "declared", "revealed" (its secret draws it) or "verified"."""
-        return self._backing
+        return self.backing == "verified"
 
     @property
     def chain(self) -> tuple[Assignment, ...]:
@@ -186,10 +178,8 @@ class Assignment:
         said = [self._kept(missing)]
         if self.design in designs.AB_DESIGNS:
             return f"{said[0]} {UNEQUAL}"
-        if (
-            self.design == "pairs"
-            and max(map(len, self.bundles().values())) > designs.PAIR
-        ):
+        largest = max(map(len, self.bundles().values()))
+        if self.design == "pairs" and largest > designs.PAIR:
             return NO_PAIRS
         halfway = {*map(str, self.stopped)}
         if ratings is not None:
@@ -238,9 +228,7 @@ class Assignment:
             True
         """
         if self.seal is None:
-            raise OptionError(
-                "Only an assignment that was drawn with a secret has one."
-            )
+            raise OptionError("Only an assignment drawn with a secret has one.")
         past = self.amends
         past = past and replace(past, before=past.before.sealed())
         return replace(self, seed=None, amends=past)
@@ -322,7 +310,8 @@ class Assignment:
             (('a', 'x'),)
         """
         known = {_key(row) for row in self.rows}
-        return tuple(row for row in _rated(ratings, items) if _key(row) not in known)
+        rated = _among(_rated(ratings), items)
+        return tuple(row for row in rated if _key(row) not in known)
 
     def missing(
         self, ratings: Ratings, items: Sequence[Label] | None = None
@@ -340,11 +329,8 @@ class Assignment:
             >>> given.missing(Ratings(["a"], ["y"], [1]))
             (('b', 'x'),)
         """
-        rated = {_key(row) for row in _rated(ratings, None)}
-        chosen = {str(item) for item in (self.items if items is None else items)}
-        return tuple(
-            row for row in self.rows if str(row[1]) in chosen and _key(row) not in rated
-        )
+        rated = {_key(row) for row in _rated(ratings)}
+        return tuple(row for row in _among(self.rows, items) if _key(row) not in rated)
 
     def require(self, ratings: Ratings, items: Sequence[Label] | None = None) -> None:
         """Refuse ratings that were not assigned.
@@ -368,18 +354,6 @@ class Assignment:
         if len(self.reviewers) > SHOWN:
             lines.append(f"and {len(self.reviewers) - SHOWN} more")
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><td>{html.escape(str(reviewer))}</td>"
-            f"<td>{html.escape(', '.join(map(str, items)))}</td></tr>"
-            for reviewer, items in self.bundles().items()
-        )
-        caption = html.escape(f"{self._title()}. {self.law}")
-        return (
-            f"<table><caption>{caption}</caption><thead><tr><th>reviewer</th>"
-            f"<th>items</th></tr></thead><tbody>{body}</tbody></table>"
-        )
 
     def bundles(self) -> dict[Label, list[Label]]:
         """Return the items of each reviewer.
@@ -418,23 +392,20 @@ class Assignment:
         )
 
 
-def _rated(
-    ratings: Ratings, items: Sequence[Label] | None
-) -> list[tuple[Label, Label]]:
+def _rated(ratings: Ratings) -> Rows:
     if ratings.kind == "comparisons":
         raise DesignError(
             "ratings must name the reviewer of each score or rank, got comparisons. "
             "They cannot be held against an assignment."
         )
-    codes = zip(
-        ratings.reviewer_codes.tolist(), ratings.item_codes.tolist(), strict=True
-    )
-    chosen = None if items is None else {str(item) for item in items}
-    return [
-        (ratings.reviewer_labels[reviewer], ratings.item_labels[item])
-        for reviewer, item in codes
-        if chosen is None or str(ratings.item_labels[item]) in chosen
-    ]
+    people, items = ratings.reviewer_labels, ratings.item_labels
+    codes = ratings.reviewer_codes.tolist(), ratings.item_codes.tolist()
+    return tuple((people[who], items[it]) for who, it in zip(*codes, strict=True))
+
+
+def _among(rows: Rows, items: Sequence[Label] | None) -> Rows:
+    chosen = set(map(str, items or ()))
+    return tuple(row for row in rows if items is None or str(row[1]) in chosen)
 
 
 def _plain(value: Json | Rows | tuple[Label, ...]) -> Json:
@@ -455,46 +426,52 @@ class Declared:
 
     Attributes:
         design: Name of the design, None if nobody said.
-        backing: What shows that it was drawn so.
+        assignment: The assignment itself, if there is a record of it.
         missing: Assigned ratings that are not there.
-        left: Reviewers who left, and were amended away.
-        unseen: Those who left and are known never to have seen their items; they are
-            not among `left`.
-        substitutes: Reviewers who stepped in for those, chosen by somebody.
         whole: Whether all who rated anything rated all that they were given, in a draw
             that favours nobody. Then it is chance who has more items.
-        conflicts: Whether conflicts of interest kept reviewers from items.
-        assignment: The assignment itself, if there is a record of it.
     """
 
     design: str | None = None
-    backing: Backing = "declared"
-    missing: int = 0
-    left: int = 0
-    whole: bool = False
-    conflicts: bool = False
     assignment: Assignment | None = None
-    unseen: int = 0
-    substitutes: int = 0
+    missing: int = 0
+    whole: bool = False
+
+    @property
+    def backing(self) -> Backing:
+        """What shows that it was drawn so."""
+        return self.assignment.backing if self.assignment else "declared"
+
+    @property
+    def conflicts(self) -> bool:
+        """Whether conflicts of interest kept reviewers from items."""
+        return bool(self.assignment and self.assignment.conflicts)
 
     def departures(self) -> Iterator[Finding]:
         """What is known, or only said, of those who left and who stepped in.
 
         Examples:
-            >>> [one.text for one in Declared("pairs", left=1).departures()]
+            >>> from evenhand.designs.drawing import assign
+            >>> drawn = assign([1, 2, 3], ["a", "b"], design="pairs", rng=7)
+            >>> amended = drawn.amend(["b"], add=["z"])
+            >>> [one.text for one in Declared("pairs", amended).departures()]
             ['1 reviewer left for reasons that have nothing to do with items']
-            >>> [one.standing for one in Declared("pairs", unseen=1).departures()]
-            ['checked']
+            >>> amended = drawn.amend(["b"], add=["z"], unseen=True)
+            >>> [one.standing for one in Declared("pairs", amended).departures()]
+            ['checked', 'declared']
         """
-        if self.unseen:
-            who = counted(self.unseen, "reviewer")
-            yield Finding("checked", f"{who} left who never saw their items")
-        if self.left:
-            reason = "left for reasons that have nothing to do with items"
-            yield Finding("declared", f"{counted(self.left, 'reviewer')} {reason}")
-        if self.substitutes:
-            who = counted(self.substitutes, "substitute")
-            yield Finding("declared", f"{who} chosen without regard to items")
+        amendments = self.assignment.amendments() if self.assignment else []
+        unseen = [one for one in amendments if one.unseen]
+        left = [one.drop for one in amendments if not one.unseen]
+        chosen = [one.add for one in unseen if not one.in_turn]
+        said: tuple[tuple[Standing, list[tuple[Label, ...]], str, str], ...] = (
+            ("checked", [it.drop for it in unseen], "reviewer", NEVER_SAW),
+            ("declared", left, "reviewer", OTHER_REASONS),
+            ("declared", chosen, "substitute", "chosen without regard to items"),
+        )
+        for standing, people, noun, words in said:
+            if number := sum(map(len, people)):
+                yield Finding(standing, f"{counted(number, noun)} {words}")
 
 
 def declare(
@@ -519,8 +496,7 @@ def declare(
 
     Examples:
         >>> declare("halves", None, ("halves", "coins"), None)
-        Declared(design='halves', backing='declared', missing=0, left=0, \
-whole=False, conflicts=False, assignment=None, unseen=0, substitutes=0)
+        Declared(design='halves', assignment=None, missing=0, whole=False)
     """
     require_text(design=design)
     if design is not None and design not in known:
@@ -528,36 +504,19 @@ whole=False, conflicts=False, assignment=None, unseen=0, substitutes=0)
     if assignment is None:
         return Declared(design)
     if not isinstance(assignment, Assignment):
-        raise OptionError(
-            f"assignment must be an Assignment, got {shown(assignment)}. Read one from "
-            "its record, or draw one with assign."
-        )
+        raise must_be("assignment", "an Assignment", assignment)
     if ratings is None:
         raise OptionError(
             "assignment must come with a Ratings. Lists of scores do not say who "
             "scored what."
         )
     if design not in (None, assignment.design):
-        raise OptionError(
-            f"design must be {assignment.design!r}, which the assignment was drawn by, "
-            f"got {design!r}. Leave it out."
-        )
+        raise must_be("design", f"left out, or {assignment.design!r} as drawn", design)
     if assignment.design not in known:
         raise OptionError(unknown("design", assignment.design, known))
     assignment.require(ratings, items)
     missing = assignment.missing(ratings, items)
     halfway = {str(who) for who, _ in missing} | {*map(str, assignment.stopped)}
     whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
-    amendments = assignment.amendments()
-    unseen = [one for one in amendments if one.unseen]
-    return Declared(
-        assignment.design,
-        backing=assignment.backing,
-        missing=len(missing),
-        left=sum(len(one.drop) for one in amendments if not one.unseen),
-        unseen=sum(len(one.drop) for one in unseen),
-        substitutes=sum(len(one.add) for one in unseen if not one.in_turn),
-        whole=whole and not assignment.conflicts,
-        conflicts=bool(assignment.conflicts),
-        assignment=assignment,
-    )
+    whole = whole and not assignment.conflicts
+    return Declared(assignment.design, assignment, len(missing), whole)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from evenhand.errors import DesignError, counted, listing
+from evenhand.errors import DesignError, counted, listing, must_be, require_whole
 from evenhand.randomness import Stream, uniforms
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Group = tuple[int, int]
     State = tuple[tuple[Group, int], ...]
-    Choice = tuple[tuple[Group, int], ...]
+    Choice = tuple[int, ...]
     Step = tuple[int, Choice, State]
 
 Bundles = tuple[tuple[int, ...], ...]
@@ -83,10 +83,8 @@ class Grid:
         barred: list[set[int]] = [set() for _ in sizes]
         for reviewer, item in conflicts:
             if not (0 <= reviewer < n_reviewers and 0 <= item < n_items):
-                raise DesignError(
-                    f"conflicts must hold the code of a reviewer below {n_reviewers} "
-                    f"and of an item below {n_items}, got {(reviewer, item)!r}."
-                )
+                rule = f"of reviewers below {n_reviewers} and items below {n_items}"
+                raise must_be("conflicts", rule, (reviewer, item))
             barred[item if turned else reviewer].add(reviewer if turned else item)
         return cls(sizes, columns, load, tuple(map(frozenset, barred)), spare, turned)
 
@@ -100,11 +98,10 @@ class Grid:
         rows = filled[: self.rows]
         if not self.turned:
             return rows
-        turned: list[list[int]] = [[] for _ in range(self.columns)]
-        for item, reviewers in enumerate(rows):
-            for reviewer in reviewers:
-                turned[reviewer].append(item)
-        return tuple(map(tuple, turned))
+        return tuple(
+            tuple(item for item, reviewers in enumerate(rows) if who in reviewers)
+            for who in range(self.columns)
+        )
 
 
 class InfeasibleError(DesignError):
@@ -125,34 +122,30 @@ class InfeasibleError(DesignError):
     def named(self, reviewers: Sequence[object], items: Sequence[object]) -> str:
         """Say why, with the names of reviewers and items."""
         grid = self.grid
+        barred, need = grid.barred[: grid.rows], grid.load - bool(grid.spare)
         sides = (("reviewer", reviewers), ("item", items))
         (row, rows), (column, columns) = sides[::-1] if grid.turned else sides
-        open_rows = [grid.columns - len(barred) for barred in grid.barred[: grid.rows]]
-        open_columns = [
-            sum(what not in barred for barred in grid.barred[: grid.rows])
-            for what in range(grid.columns)
+        columns = columns[: grid.columns]
+        alone = [
+            (row, who, column, grid.sizes[0], grid.columns - len(own))
+            for who, own in zip(rows, barred, strict=False)
         ]
-        for kind, names, free, need, other in (
-            (row, rows, open_rows, grid.sizes[0], column),
-            (column, columns, open_columns, grid.load - bool(grid.spare), row),
-        ):
-            if min(free) < need:
-                name = names[free.index(min(free))]
+        alone += [
+            (column, what, row, need, sum(code not in own for own in barred))
+            for code, what in enumerate(columns)
+        ]
+        for kind, name, other, least, free in alone:
+            if free < least:
                 return (
-                    f"{kind} {name!r} must get {counted(need, other)}, got only "
-                    f"{min(free)} without a conflict. Drop a conflict, or ask for "
-                    "fewer."
+                    f"{kind} {name!r} must get {counted(least, other)}, got only "
+                    f"{free} without a conflict. Drop a conflict, or ask for fewer."
                 )
         few, many = column, row
         names = [rows[who] for who in self.rows if who < grid.rows]
         if grid.spare and grid.rows in self.rows:
             # What they may take beside is needed elsewhere: other columns get too few.
             few, many = row, column
-            names = [
-                one
-                for it, one in enumerate(columns[: grid.columns])
-                if it not in self.columns
-            ]
+            names = [it for code, it in enumerate(columns) if code not in self.columns]
         return (
             f"Conflicts leave too few {few}s for the {many}s {listing(names)} "
             "together. Drop a conflict, or ask for fewer."
@@ -171,15 +164,10 @@ def fitting(
         >>> fitting(4, 2, 2, 1), fitting(4, 2, None, 1)
         (2, 1)
     """
-    for name, each, of, most in (
-        ("per_reviewer", per_reviewer, "n_items", n_items),
-        ("per_item", per_item, "n_reviewers", n_reviewers),
-    ):
-        if each is not None and each > most:
-            raise DesignError(
-                f"{name} must be at most {of} = {most}, got {each}. No reviewer gets "
-                "an item twice."
-            )
+    if per_reviewer is not None:
+        require_whole("per_reviewer", per_reviewer, 1, n_items, "the number of items")
+    if per_item is not None:
+        require_whole("per_item", per_item, 1, n_reviewers, "that of reviewers")
     each = per_item if per_reviewer is None else per_reviewer
     if each is None:
         raise DesignError("per_reviewer or per_item must be given, got neither.")
@@ -291,9 +279,8 @@ class Tables:
     def __init__(self, grid: Grid) -> None:
         """Prepare the kinds of columns; rows with most conflicts go first."""
         self.grid = grid
-        self.order = sorted(
-            range(len(grid.sizes)), key=lambda row: (-len(grid.barred[row]), row)
-        )
+        rows = range(len(grid.sizes))
+        self.order = sorted(rows, key=lambda row: -len(grid.barred[row]))
         self.kinds = [[0] * grid.columns]
         for row in reversed(self.order):
             later = self.kinds[0]
@@ -304,20 +291,18 @@ class Tables:
             dict(zip(kinds, later, strict=True))
             for kinds, later in itertools.pairwise(self.kinds)
         ]
-        self.ways: list[dict[State, int]] = []
+        # For each row: from a state to its steps, and to the ways to fill what is left.
         self.steps: list[dict[State, list[Step]]] = []
-
-    def state(self, depth: int, room: Sequence[int]) -> State:
-        """Return the state before the row at this depth."""
-        return tuple(sorted(Counter(zip(self.kinds[depth], room, strict=True)).items()))
+        self.ways: list[dict[State, int]] = []
 
     def count(self) -> bool:
         """Count from the last row back; False if there are too many states."""
         left = BUDGET
-        layer = {self.state(0, [self.grid.load] * self.grid.columns)}
+        kinds = zip(self.kinds[0], [self.grid.load] * self.grid.columns, strict=True)
+        layer = {_state(kinds)}
         for depth in range(len(self.order)):
             table: dict[State, list[Step]] = {}
-            for state in sorted(layer):
+            for state in layer:
                 table[state] = []
                 if len(state) > MOST_KINDS:
                     return False
@@ -339,22 +324,18 @@ class Tables:
         return True
 
     def _choices(self, depth: int, state: State) -> Iterator[Choice]:
+        """List how many columns of each kind the row may take."""
         row = self.order[depth]
         barred = {self.kinds[depth][column] for column in self.grid.barred[row]}
-        open_to = [
-            (group, number)
-            for group, number in state
-            if group[1] and group[0] not in barred
+        free = [
+            number * (kind not in barred and room > 0) for (kind, room), number in state
         ]
-        return _choices(open_to, self.grid.sizes[row])
+        return _summing(free, self.grid.sizes[row])
 
     def _step(self, depth: int, state: State, choice: Choice) -> list[Step]:
-        after = self.after[depth]
-        ways = 1
-        taken = dict(choice)
+        after, ways = self.after[depth], 1
         found: Counter[Group] = Counter()
-        for (kind, room), number in state:
-            some = taken.get((kind, room), 0)
+        for ((kind, room), number), some in zip(state, choice, strict=True):
             ways *= math.comb(number, some)
             found[after[kind], room - 1] += some
             found[after[kind], room] += number - some
@@ -368,10 +349,10 @@ class Tables:
         room = [self.grid.load] * self.grid.columns
         filled: list[tuple[int, ...]] = [()] * len(self.order)
         for depth, row in enumerate(self.order):
-            state = self.state(depth, room)
             kinds = list(zip(self.kinds[depth], room, strict=True))
-            chosen: list[int] = []
-            for group, number in self._choice(depth, state, chance):
+            state, chosen = _state(kinds), []
+            choice = self._choice(depth, state, chance)
+            for (group, _), number in zip(state, choice, strict=True):
                 of_kind = [column for column, kind in enumerate(kinds) if kind == group]
                 chosen += _some(of_kind, number, chance)
             for column in chosen:
@@ -383,31 +364,34 @@ class Tables:
         left = self.ways[depth][state]
         for ways, choice, after in self.steps[depth][state]:
             mass = ways * self.ways[depth + 1][after]
-            if mass and chance.coin(Fraction(mass, left)):
+            if chance.coin(Fraction(mass, left)):
                 return choice
             left -= mass
         raise DesignError("No assignment is left.")
 
 
-def _choices(groups: Sequence[tuple[Group, int]], size: int) -> Iterator[Choice]:
-    if size == 0:
+def _state(kinds: Iterable[Group]) -> State:
+    return tuple(sorted(Counter(kinds).items()))
+
+
+def _summing(most: Sequence[int], total: int) -> Iterator[Choice]:
+    """List numbers from 0 to each of some bounds with a given sum."""
+    if total > sum(most):
+        return
+    if not most:
         yield ()
         return
-    if not groups:
-        return
-    (group, number), *rest = groups
-    for some in range(min(size, number) + 1):
-        for others in _choices(rest, size - some):
-            yield ((group, some), *others) if some else others
+    for some in range(min(most[0], total) + 1):
+        for others in _summing(most[1:], total - some):
+            yield (some, *others)
 
 
 def _some(columns: list[int], number: int, chance: Chance) -> list[int]:
-    chosen = []
+    chosen: list[int] = []
     for place, column in enumerate(columns):
-        left = len(columns) - place
-        if number and chance.coin(Fraction(number, left)):
+        left, open_places = len(columns) - place, number - len(chosen)
+        if open_places and chance.coin(Fraction(open_places, left)):
             chosen.append(column)
-            number -= 1
     return chosen
 
 

@@ -30,6 +30,7 @@ from evenhand.errors import (
     OptionError,
     RecordError,
     listing,
+    must_be,
     require_sequence,
     shown,
     unknown,
@@ -122,53 +123,43 @@ def assign(
     """
     require_sequence("pairs of a reviewer and an item", conflicts=conflicts)
     clashes = tuple(conflicts)
-    _check(
-        design,
-        per_reviewer=per_reviewer,
-        per_item=per_item,
-        conflicts=clashes,
-        groups=groups,
-    )
-    item_labels = _distinct(items, "item")
-    reviewer_labels = _distinct(reviewers, "reviewer")
-    pairs = _conflicts(clashes, reviewer_labels, item_labels)
-    grouped = None if groups is None else _grouped(groups, reviewer_labels, design)
+    only_balanced = {"per_reviewer": per_reviewer, "per_item": per_item}
+    _check(design, groups, **only_balanced, conflicts=clashes or None)
+    item_labels, who = _distinct(items, "item"), _distinct(reviewers, "reviewer")
+    pairs = _conflicts(clashes, who, item_labels)
+    grouped = _grouped(groups or {}, who, design) if design in GROUPED else None
     if secret is not None and rng is not None:
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
     seed = seed_from(rng) if secret is None else int(secret, 16)
-    if design in designs.AB_DESIGNS and len(item_labels) != designs.PAIR:
-        raise DesignError(
-            f"items must be two for design {design!r}, got {len(item_labels)}. Use "
-            "'pairs' or 'balanced' for more."
-        )
-    uniform = True
-    if design == "balanced":
-        sizes = (len(item_labels), len(reviewer_labels), per_reviewer, per_item)
-        try:
-            draw, uniform = designs.plan_balanced(*sizes, pairs)
-        except InfeasibleError as error:
-            raise DesignError(error.named(reviewer_labels, item_labels)) from None
-        drawn = designs.draw_balanced(draw, seed)
-    elif design == "pairs":
-        drawn = designs.pairs(len(item_labels), len(reviewer_labels), rng=seed)
-    else:
-        people = [group for _, group in grouped] if grouped else len(reviewer_labels)
-        drawn = getattr(designs, design)(people, rng=seed)[:, None]
+    sizes: list[object] = [len(item_labels), len(who), *only_balanced.values(), pairs]
+    if design == "pairs":
+        sizes = sizes[:2]
+    elif design in designs.AB_DESIGNS:
+        if len(item_labels) != designs.PAIR:
+            raise DesignError(
+                f"items must be two for design {design!r}, got {len(item_labels)}. Use "
+                "'pairs' or 'balanced' for more."
+            )
+        sizes = [[group for _, group in grouped] if grouped else len(who)]
+    try:
+        drawn, uniform = designs.draw(design, seed, *sizes)
+    except InfeasibleError as error:
+        raise DesignError(error.named(who, item_labels)) from None
     rows = tuple(
         (reviewer, item_labels[item])
-        for reviewer, bundle in zip(reviewer_labels, drawn.tolist(), strict=True)
-        for item in bundle
+        for reviewer, bundle in zip(who, drawn.reshape(len(who), -1), strict=True)
+        for item in bundle.tolist()
         if item >= 0
     )
     return Assignment(
         items=item_labels,
-        reviewers=reviewer_labels,
+        reviewers=who,
         design=design,
-        parameters={"per_reviewer": per_reviewer, "per_item": per_item},
+        parameters=only_balanced,
         rows=rows,
         groups=grouped,
-        conflicts=tuple((reviewer_labels[r], item_labels[i]) for r, i in pairs),
+        conflicts=tuple((who[r], item_labels[i]) for r, i in pairs),
         seed=seed if secret is None else secret,
         seal=seal,
         uniform=uniform,
@@ -185,13 +176,10 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
             "secret must be given: the assignment is sealed, and its amendments are "
             "drawn from the same secret."
         )
-    by_text = {str(who): who for who in before.present}
-    for name in change.drop:
-        if str(name).strip() not in by_text:
-            raise OptionError(unknown("reviewer", name, before.present))
-    named = {str(name).strip() for name in change.drop}
-    gone = tuple(who for text, who in by_text.items() if text in named)
-    if len(gone) in (0, len(by_text)):
+    present = before.present
+    codes = sorted(set(_codes("reviewer", change.drop, present)))
+    gone = tuple(present[code] for code in codes)
+    if len(gone) in (0, len(present)):
         raise OptionError(
             "drop must name at least one reviewer and leave at least one, got "
             f"{listing(change.drop) or 'nobody'}."
@@ -228,9 +216,8 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
     before, done = change.before, set(change.done)
     began = {who for who, _ in done}
     left = [who for who in change.drop if who not in began]
-    takers = dict(
-        zip(shuffled(left, chance), shuffled(change.add, chance), strict=False)
-    )
+    leaving, stepping_in = shuffled(left, chance), shuffled(change.add, chance)
+    takers = dict(zip(leaving, stepping_in, strict=False))
     rows = [(takers.get(who, who), item) for who, item in before.rows]
     gone = set(change.drop) - set(takers)
     stay = [who for who in before.present if who not in change.drop]
@@ -261,7 +248,7 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
         law=" ".join([before.law, *(one for one in said if one not in before.law)]),
         version=version(),
         amends=change,
-        _backing="declared",
+        backing="declared",
     )
 
 
@@ -365,16 +352,14 @@ def redraw(assignment: Assignment, seed: int | str) -> Assignment:
     if assignment.amends is not None:
         before = replace(assignment.amends.before, seed=seed)
         return _amend(replace(assignment.amends, before=before))
+    source = {"secret" if isinstance(seed, str) else "rng": seed}
     return assign(
         assignment.items,
         assignment.reviewers,
         design=assignment.design,
-        per_reviewer=assignment.parameters["per_reviewer"],  # type: ignore[arg-type]  # what `assign` wrote
-        per_item=assignment.parameters["per_item"],  # type: ignore[arg-type]  # the same
         conflicts=assignment.conflicts,
         groups=None if assignment.groups is None else dict(assignment.groups),
-        rng=None if isinstance(seed, str) else seed,
-        secret=seed if isinstance(seed, str) else None,
+        **{**assignment.parameters, **source},  # type: ignore[arg-type]  # what `assign` wrote
     )
 
 
@@ -416,7 +401,7 @@ def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:
             f"{row[0]!r} and item {row[1]!r} are only in one of them."
         )
     backing: Backing = "revealed" if seal is None else "verified"
-    return replace(assignment, seed=secret, seal=fits, amends=past, _backing=backing)
+    return replace(assignment, seed=secret, seal=fits, amends=past, backing=backing)
 
 
 def reserve_order(reserves: Sequence[Label], secret: str) -> tuple[Label, ...]:
@@ -473,23 +458,19 @@ def _amend(change: Amendment) -> Assignment:
     return amended(change, Drawn(stream(seed, "design amend")))
 
 
-def _check(design: str, **options: object) -> None:
+def _check(design: str, groups: object, **only_balanced: object) -> None:
     """Refuse an unknown design, and options that it has no use for."""
     if not isinstance(design, str) or design not in DESIGNS:
         raise OptionError(unknown("design", design, DESIGNS))
-    for name, value in options.items():
-        owners = [*GROUPED] if name == "groups" else ["balanced"]
-        unused = value is None or (isinstance(value, tuple) and not value)
-        if not unused and design not in owners:
+    unused = {} if design == "balanced" else only_balanced
+    unused |= {} if design in GROUPED else {"groups": groups}
+    for name, value in unused.items():
+        if value is not None:
+            owners = GROUPED if name == "groups" else ["balanced"]
             raise OptionError(
                 f"{name} must be left out for design {design!r}, got {shown(value)}. "
                 f"It belongs to {listing(owners)}."
             )
-    if design in GROUPED and options["groups"] is None:
-        raise OptionError(
-            f"groups must name the {GROUPED[design]} of each reviewer for design "
-            f"{design!r}, got none."
-        )
 
 
 def _distinct(values: Sequence[Label], what: str) -> tuple[Label, ...]:
@@ -503,46 +484,41 @@ def _distinct(values: Sequence[Label], what: str) -> tuple[Label, ...]:
     return labels
 
 
+def _codes(what: str, names: Iterable[object], known: Sequence[Label]) -> list[int]:
+    """Return the places of labels by their text, and refuse an unknown one."""
+    places = {str(label): place for place, label in enumerate(known)}
+    found = []
+    for name in names:
+        if str(name).strip() not in places:
+            raise OptionError(unknown(what, name, known))
+        found.append(places[str(name).strip()])
+    return found
+
+
 def _conflicts(
     conflicts: Sequence[tuple[Label, Label]],
     reviewers: Sequence[Label],
     items: Sequence[Label],
 ) -> tuple[tuple[int, int], ...]:
     """Return the codes of reviewer and item of each conflict."""
-    codes = [
-        {str(label): code for code, label in enumerate(labels)}
-        for labels in (reviewers, items)
-    ]
-    found = set()
     for conflict in conflicts:
         apart = isinstance(conflict, Iterable) and not isinstance(conflict, str)
-        pair = tuple(conflict) if apart else ()
-        if len(pair) != designs.PAIR:
-            raise DesignError(
-                f"conflicts must hold pairs of a reviewer and an item, got "
-                f"{shown(conflict)}."
-            )
-        reviewer, item = (str(label).strip() for label in pair)
-        if reviewer not in codes[0]:
-            raise DesignError(unknown("reviewer", pair[0], reviewers))
-        if item not in codes[1]:
-            raise DesignError(unknown("item", pair[1], items))
-        found.add((codes[0][reviewer], codes[1][item]))
-    return tuple(sorted(found))
+        if not apart or len([*conflict]) != designs.PAIR:
+            raise must_be("conflicts", "pairs of a reviewer and an item", conflict)
+    people = _codes("reviewer", (who for who, _ in conflicts), reviewers)
+    things = _codes("item", (item for _, item in conflicts), items)
+    return tuple(sorted(set(zip(people, things, strict=True))))
 
 
 def _grouped(groups: Groups, reviewers: tuple[Label, ...], design: str) -> Rows:
-    named = {str(who).strip(): group for who, group in groups.items()}
-    known = set(map(str, reviewers))
-    for who in groups:
-        if str(who).strip() not in known:
-            raise DesignError(unknown("reviewer", who, reviewers))
-    for reviewer in reviewers:
-        if str(reviewer) not in named:
+    codes = _codes("reviewer", groups, reviewers)
+    named = dict(zip(codes, groups.values(), strict=True))
+    for code, reviewer in enumerate(reviewers):
+        if code not in named:
             raise DesignError(
                 f"groups must name the {GROUPED[design]} of each reviewer, got none "
                 f"for {reviewer!r}."
             )
-    values = [named[str(reviewer)] for reviewer in reviewers]
+    values = [named[code] for code in range(len(reviewers))]
     labels = label_series(values, GROUPED[design], Source()).to_list()
     return tuple(zip(reviewers, labels, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import math
@@ -16,28 +15,9 @@ import numpy as np
 from evenhand.ab.rules import first_probability, votes
 from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab import dominance, worlds
-from evenhand.lab.dominance import (
-    Contest,
-    FixedRule,
-    against_coin,
-    contest,
-    scales_text,
-)
-from evenhand.lab.theorems import Found, Trial, claim, least
-from evenhand.lab.worlds import (
-    TRUTHS,
-    Edges,
-    Order,
-    Ordinal,
-    as_law,
-    flips,
-    flips_from_uniform,
-    graph,
-    index_order,
-    loss_named,
-    twins_from,
-    uniform,
-)
+from evenhand.lab.dominance import Contest, against_coin, contest
+from evenhand.lab.theorems import Found, Trial, claim, least, none_off
+from evenhand.lab.worlds import flips, flips_from_uniform, index_order, twins_from
 from evenhand.posets.graph import Comparisons, is_ordering
 from evenhand.posets.orderings import all_orderings, closure
 from evenhand.posets.orderings import twins as twin_classes
@@ -48,7 +28,8 @@ from evenhand.ranking.flips import rearrange
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from evenhand.lab.worlds import Drawn, First, Scores, Table
+    from evenhand.lab.dominance import FixedRule
+    from evenhand.lab.worlds import Drawn, Edges, First, Order, Ordinal, Scores, Table
 
 WEIGHTS = (rational(), rational(Fraction(1, 10)), offset(Fraction(1, 2)))
 FIXED = ("sign", "mean", "median(upper)", "median(lower)", "median(middle)")
@@ -79,18 +60,15 @@ def theorem_1(trial: Trial) -> Found:
     ]
     source = trial.source("theorem 1")
     zoo += [_table_rule(source) for _ in range(trial.pick(200, 4000))]
-    best = max(
-        (dominance.refute(rule) for rule in zoo), key=lambda found: found.probability
-    )
+    best = max(map(dominance.refute, zoo), key=lambda found: found.probability)
     margin = best.probability - HALF
     return Found(margin, margin <= 0, repr(best), {"rules": len(zoo)})
 
 
 def _table_rule(source: Stream) -> FixedRule:
-    questions = itertools.product(
-        dominance.ASSIGNMENTS, dominance.SCORES, dominance.SCORES
-    )
-    answers = {question: 1 + below(source, 2) for question in questions}
+    scores = itertools.product(dominance.SCORES, repeat=2)
+    questions = itertools.product(dominance.ASSIGNMENTS, scores)
+    answers = {(who, *two): 1 + below(source, 2) for who, two in questions}
     return lambda assignment, y1, y2: answers[assignment, int(y1), int(y2)]
 
 
@@ -129,19 +107,14 @@ def theorem_3(trial: Trial) -> Found:
         biases = powers if name == "median(middle)" else steps
         table = tuple((bias + HALF / 2, bias + 3 * HALF / 2) for bias in biases)
         found += over_half([name], "halves", m, [table])
-    margin, where = max(found, key=lambda pair: (abs(pair[0]), pair[1]))
-    return Found(margin, margin == 0, where if margin else "", {"most": most})
+    return none_off(found, most=most)
 
 
 def over_half(
-    names: Iterable[str],
-    design: str,
-    m: int,
-    tables: Iterable[Table],
-    truths: tuple[Order, ...] = TRUTHS,
+    names: Iterable[str], design: str, m: int, tables: Iterable[Table]
 ) -> Iterator[tuple[Fraction, str]]:
     """Go through rules, true rankings and scales: how far above a half, and where."""
-    cases = list(itertools.product(truths, tables))
+    cases = list(itertools.product(worlds.TRUTHS, tables))
     for name in names:
         tried = against_coin(name, design, m)
         for truth, table in cases:
@@ -149,26 +122,20 @@ def over_half(
             yield margin, f"{name}, {design}: {dominance.Witness(margin, truth, table)}"
 
 
-@claim(
-    "Theorem 4 (b)", "search", design="matched", who="reviewers assigned within pairs"
-)
-@claim(
-    "Theorem 4 (a)", "search", design="coins", who="each reviewer assigned by a coin"
-)
-@claim("Theorem 4", "search", design="halves", who="reviewers assigned in halves")
-def theorem_4(trial: Trial, design: str, who: str) -> Found:
+@claim("Theorem 4 (b)", "search", design="matched")
+@claim("Theorem 4 (a)", "search", design="coins")
+@claim("Theorem 4", "search", design="halves")
+def theorem_4(trial: Trial, design: str) -> Found:
     """The vote strictly beats a coin, under three designs.
 
     The majority of canonical votes is right more than half of the time on all scales
-    tried, {who}, {counts} of them.
+    tried, with {counts} reviewers, assigned by the design {design}.
     """
-    del who
     found = []
     for m, *budget in VOTERS[design]:
         tried = against_coin(votes, design, m, "only")
         found.append(trial.lowest(f"{m} reviewers", tried, trial.pick(*budget)))
-    *most, last = [str(m) for m, *_ in VOTERS[design]]
-    return least(found, counts=f"{', '.join(most)} and {last}")
+    return least(found, counts=", ".join(str(m) for m, *_ in VOTERS[design]))
 
 
 @functools.cache
@@ -199,16 +166,14 @@ def lemma_1a(_: Trial) -> Found:
     """
     found = []
     for n, edges, joint in _every_joint():
-        orderings = set(all_orderings(graph(n, edges)))
+        orderings = set(all_orderings(worlds.graph(n, edges)))
         even = sum(joint.values(), Fraction(0)) / len(orderings)
         off = max(
             abs(joint.get(truth, Fraction(0)) - even * (truth in orderings))
             for truth in itertools.permutations(range(n))
         )
         found.append((off / even / len(orderings), f"given {list(edges)}"))
-    largest, where = max(found)
-    told = {"checked": len(found)}
-    return Found(largest, largest == 0, where if largest else "", told)
+    return none_off(found, checked=len(found))
 
 
 @claim("Lemma 1 (b)", "enumeration")
@@ -222,8 +187,8 @@ def lemma_1b(_: Trial) -> Found:
     holds, smallest = True, Fraction(1)
     optimum: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
     for n, edges, joint in _every_joint():
-        orderings = set(all_orderings(graph(n, edges)))
-        holds = holds and len(orderings) == count_orderings(graph(n, edges))
+        orderings = set(all_orderings(worlds.graph(n, edges)))
+        holds = holds and len(orderings) == count_orderings(worlds.graph(n, edges))
         # The best answer is right in one of T equally likely orderings.
         best = sum(joint.values(), Fraction(0)) / len(orderings)
         optimum[n, len(edges)] += best
@@ -234,7 +199,7 @@ def lemma_1b(_: Trial) -> Found:
             else:
                 smallest = min(smallest, lost)
     for n, m in SIZES:
-        for success in (_success(index_order, n, m), _success(uniform, n, m)):
+        for success in (_success(index_order, n, m), _success(worlds.uniform, n, m)):
             holds = holds and statistics.mean(success.values()) == optimum[n, m]
     return Found(smallest, holds and smallest > 0)
 
@@ -250,7 +215,7 @@ def minimax(_: Trial) -> Found:
     holds, smallest = True, Fraction(1)
     for n, m in SIZES:
         if 1 < m < math.comb(n, 2):
-            even, by_index = _success(uniform, n, m), _success(index_order, n, m)
+            even, by_index = _success(worlds.uniform, n, m), _success(index_order, n, m)
             average = statistics.mean(by_index.values())
             # No ordinal method has a higher average (Lemma 1), so none a higher
             # minimum.
@@ -263,7 +228,7 @@ def _success(method: Ordinal, n: int, m: int) -> dict[Order, Fraction]:
     """Return how often an ordinal method is right, by true ranking."""
     success = dict.fromkeys(itertools.permutations(range(n)), Fraction(0))
     for edges, joint in _joint(n, m).items():
-        for order, mass in as_law(method(graph(n, edges))).items():
+        for order, mass in worlds.as_law(method(worlds.graph(n, edges))).items():
             success[order] += mass * joint.get(order, 0) * math.factorial(n)
     return success
 
@@ -274,19 +239,15 @@ def algorithm_2(trial: Trial) -> Found:
 
     Given each of {checked} sets of comparisons of 4 items, Algorithms 1 and 2 give the
     same rankings by the same coins with the same probabilities, so whatever the scales;
-    the margin is the share that differs.
+    the margin is 1 if one differs.
     """
-    sizes = range(2, trial.pick(3, 5) + 1)
-    graphs = [(m, edges) for m in sizes for edges in sorted(_joint(4, m))]
-    differing = []
-    for m, edges in graphs:
-        known = graph(4, edges)
+    sizes, found = range(2, trial.pick(3, 5) + 1), []
+    for edges in itertools.chain(*(sorted(_joint(4, size)) for size in sizes)):
+        m, known = len(edges), worlds.graph(4, edges)
         ours = over_reviewers(worlds.coin_law(flips, known, edges), m)
         theirs = worlds.coin_law(printed_algorithm_2(edges, m), known, [range(4)] * m)
-        if ours != theirs:
-            differing.append(f"differ given {edges}")
-    share = Fraction(len(differing), len(graphs))
-    return Found(share, not share, "".join(differing[:1]), {"checked": len(graphs)})
+        found.append((Fraction(ours != theirs), f"differ given {edges}"))
+    return none_off(found, checked=len(found))
 
 
 def over_reviewers(law: worlds.CoinLaw, m: int) -> worlds.CoinLaw:
@@ -322,7 +283,7 @@ def printed_algorithm_2(pairs: Edges, m: int) -> worlds.Estimator:
         >>> pairs = ((0, 2), (1, 2))
         >>> scores = {(r, item): Fraction(-item) for r in (0, 1) for item in range(3)}
         >>> method = printed_algorithm_2(pairs, 2)
-        >>> outcomes(method(graph(3, pairs), scores, lambda gap: (3 + gap) / 6))
+        >>> outcomes(method(worlds.graph(3, pairs), scores, lambda gap: (3 + gap) / 6))
         {(0, 1, 2): Fraction(2, 3), (1, 0, 2): Fraction(1, 3)}
     """
 
@@ -375,7 +336,8 @@ def theorem_5(trial: Trial) -> Found:
     reviewers) = {cases}.
     """
     budgets = (150, 40, 40, 0, 0), (3000, 800, 800, 300, 150)
-    return _in_worlds(trial, budgets, {"": functools.partial(contest, flips, uniform)})
+    tried = functools.partial(contest, flips, worlds.uniform)
+    return _in_worlds(trial, budgets, {"": tried})
 
 
 def _in_worlds(
@@ -399,40 +361,29 @@ def _in_worlds(
     return least(found, cases=", ".join(cases))
 
 
-@claim(
-    "Theorem 6, noise by reviewer", "search", laws="2", who="for each reviewer from a"
-)
-@claim("Theorem 6", "search", laws="1", who="for every score from one")
-def theorem_6(trial: Trial, laws: str, who: str) -> Found:
+@claim("Theorem 6, noise by reviewer", "search", laws="a law of each reviewer's own")
+@claim("Theorem 6", "search", laws="one law")
+def theorem_6(trial: Trial, laws: str) -> Found:
     """The canonical estimator survives noise that does not look at the item.
 
     The canonical estimator is right more than half of the time under independent noise
-    with three values, drawn {who} law, on all scales and noise values tried.
+    with three values, drawn from {laws}, on all scales and noise values tried.
     """
-    del who
     chances = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
     draws = list(itertools.product(range(3), repeat=2))
-    weights = [chances[a] * chances[b] / 2 for a, b in draws for _ in range(2)]
+    weights = [chances[a] * chances[b] / 2 for a, b in draws] * 2
 
     def margin(_: Order, table: Table) -> Fraction:
         (low1, _1, high1), (low2, _2, high2) = table[:2]
         noise1, noise2 = table[2], table[-1]
-        scores = [
-            pair
-            for a, b in draws
-            for pair in (
-                (high1 + noise1[a], low2 + noise2[b]),
-                (high2 + noise2[b], low1 + noise1[a]),
-            )
-        ]
+        scores = [(high1 + noise1[a], low2 + noise2[b]) for a, b in draws]
+        scores += [(high2 + noise2[b], low1 + noise1[a]) for a, b in draws]
         right = first_probability(np.array(scores, object), weight=rational())
         return sum(map(Fraction.__mul__, weights, right.tolist()), -HALF)
 
-    tried = Contest(margin, TRUTHS[:1], (2 + int(laws), 3))
-    found = min(tried.searched(trial.pick(150, 3000), trial.seed))
-    scales, noise = found.scales[:2], found.scales[2:]
-    text = f"scales {scales_text(scales)}; noise {scales_text(noise)}"
-    return least([(found.margin, text)])
+    rows = 3 if laws == "one law" else 4
+    tried = Contest(margin, worlds.TRUTHS[:1], (rows, 3))
+    return least([trial.lowest("noise last", tried, trial.pick(150, 3000))])
 
 
 class _Rearranged(NamedTuple):
@@ -450,7 +401,7 @@ class _Rearranged(NamedTuple):
 def _rearranged() -> Iterator[_Rearranged]:
     """Go through all comparisons of 3 or 4 items, all twins in them and all starts."""
     for n, edges, _ in _every_joint():
-        known = graph(n, edges)
+        known = worlds.graph(n, edges)
         reach, orderings = closure(known), tuple(all_orderings(known))
         for members in twin_classes(known, by="closure"):
             for pair in itertools.combinations(members, 2):
@@ -469,32 +420,24 @@ def lemma_2(_: Trial) -> Found:
     Re-arranging any start around any twins among 3 or 4 items never increases Kendall
     tau or footrule, in {checked} cases; the margin is the smallest gain.
     """
-    gains: dict[str, list[tuple[Fraction, str]]] = {name: [] for name in LOSSES}
+    gains = []
     for case, name in itertools.product(_rearranged(), LOSSES):
-        loss, text = loss_named(name), f"{case.start} becomes {case.after}, truth"
+        loss, text = worlds.loss_named(name), f"{case.start} becomes {case.after}"
         for truth in case.orderings:
             gain = Fraction(loss(case.start, truth) - loss(case.after, truth))
-            gains[name].append((gain, f"{text} {truth}"))
-    checked = sum(map(len, gains.values()))
-    smallest = least(itertools.chain(*gains.values()), strict=False, checked=checked)
-    strict = all(max(found)[0] > 0 for found in gains.values())
-    return dataclasses.replace(smallest, holds=smallest.holds and strict)
+            gains.append((gain, f"{text}, truth {truth}"))
+    smallest = least(gains, strict=False, checked=len(gains))
+    return smallest._replace(holds=smallest.holds and max(gains)[0] > 0)
 
 
 def _reversed_order(comparisons: Comparisons) -> Order:
     return tuple(reversed(range(comparisons.n_items)))
 
 
-def _mixed_order(comparisons: Comparisons) -> dict[Order, Fraction]:
-    orders = (index_order(comparisons), _reversed_order(comparisons))
-    return {order: Fraction(orders.count(order), 2) for order in orders}
-
-
 ORDINALS: dict[str, Ordinal] = {
     "the index order": index_order,
     "the reversed indices": _reversed_order,
-    "the uniform ordering": uniform,
-    "a coin between index and reversed order": _mixed_order,
+    "the uniform ordering": worlds.uniform,
 }
 
 
@@ -504,19 +447,15 @@ def theorem_7(trial: Trial, loss: str) -> Found:
     """Algorithm 3 improves any ordinal method, for Kendall tau and footrule.
 
     Given a uniform true ranking, Algorithm 3 has a smaller expected {loss} distance
-    than the ordinal method it starts from, for four of them, topological or not,
+    than the ordinal method it starts from, for three of them, topological or not,
     fixed or random, on all scales tried, with one pair of twins as printed or all, for
     (items, reviewers) = {cases}.
     """
-    kinds = {"one pair on": True, "all pairs on": False}
-    tried = {
-        f"{words} {name}, ": functools.partial(
-            contest, twins_from(start, printed=printed), start, loss=loss
-        )
-        for (name, start), (words, printed) in itertools.product(
-            ORDINALS.items(), kinds.items()
-        )
-    }
+    tried = {}
+    for (name, start), printed in itertools.product(ORDINALS.items(), (True, False)):
+        method = twins_from(start, printed=printed)
+        label = f"{'one pair' if printed else 'all pairs'} on {name}, "
+        tried[label] = functools.partial(contest, method, start, loss=loss)
     budgets = (30, 6, 4, 0, 0), (800, 60, 60, 20, 20)
     return _in_worlds(trial, budgets, tried)
 
@@ -530,7 +469,7 @@ def theorem_7_witness(_: Trial) -> Found:
     smaller footrule, for {checked} starts and twins among 3 or 4 items; the margin is
     the smallest gain.
     """
-    loss = loss_named("footrule")
+    loss = worlds.loss_named("footrule")
     gains, holds = [], True
     for case in _rearranged():
         order = index_order(case.known)
@@ -566,7 +505,7 @@ def _scanned(scan: str) -> Callable[[worlds.World], Contest]:
     """Set flips from a uniform ordering against it, at the true ranking 0, 1, ..."""
     method = flips_from_uniform(scan)
     return lambda where: contest(
-        method, uniform, where, truths=(tuple(range(where.n_items)),)
+        method, worlds.uniform, where, truths=(tuple(range(where.n_items)),)
     )
 
 
@@ -594,7 +533,7 @@ def theorem_8_given(trial: Trial) -> Found:
         else:
             holds = holds and margin == 0
     strict = least(found, most=most)
-    return dataclasses.replace(strict, holds=holds and strict.holds)
+    return strict._replace(holds=holds and strict.holds)
 
 
 def given(scan: str, pairs: Edges) -> Contest:

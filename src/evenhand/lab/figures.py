@@ -57,6 +57,7 @@ FAIR_COIN = (
     "even fair coins on the same pairs improve it, so the gain of flips over fair-coin "
     "is what the scores bring."
 )
+WEIGHT: dict[str, Json] = {"weight": rational().to_dict()}
 ALL = "all"
 BAR = 2
 ROOM = 0.08
@@ -168,21 +169,10 @@ def two_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
         say(name, done, len(size.reviewers))
         scenario = Scenario(reviewers=m, scales=family)
         trials = np.random.Generator(stream(seed, f"{name} {m} trials"))
-        tried = simulate(scenario, TABLE, trials=size.rounds, rng=trials)
-        rows += [
-            {
-                "m": m,
-                "method": row.method,
-                "improvement": 100 * (1 - 2 * row.risk),
-                "se": 200 * row.se,
-            }
-            for row in tried.rows
-        ]
-    parameters: dict[str, Json] = {
-        "scales": family,
-        "weight": rational().to_dict(),
-        "trials": size.rounds,
-    }
+        for row in simulate(scenario, TABLE, trials=size.rounds, rng=trials).rows:
+            gain = {"improvement": 100 * (1 - 2 * row.risk), "se": 200 * row.se}
+            rows.append({"m": m, "method": row.method, **gain})
+    parameters = {**WEIGHT, "scales": family, "trials": size.rounds}
     return Figure(name, f"Two items: {title}", tuple(rows), seed, parameters)
 
 
@@ -219,11 +209,11 @@ def many_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
         scales = np.stack([1 - rng.random(m), rng.random(m)])
         found = kendall_samples(n * rng.random(n), scales, size.samples, rng)
         means[n].append(found.mean(axis=0))
-    parameters: dict[str, Json] = {
+    parameters = {
+        **WEIGHT,
         "values": "uniform from 0 to n",
         "scales": "affine:0:1:0:1",
         "reviewers": "m = floor(n(n-1)/4)",
-        "weight": rational().to_dict(),
         "trials": size.trials,
         "samples": size.samples,
     }

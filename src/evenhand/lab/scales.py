@@ -8,9 +8,9 @@ increase, and those that the adversary starts from are exact on Fractions.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,11 +19,63 @@ from evenhand.errors import OptionError, unknown
 
 Apply: TypeAlias = Callable[[Floats, np.random.Generator], Floats]
 Span: TypeAlias = tuple[float, float]
+Known: TypeAlias = Mapping[str, tuple[tuple[float | None, ...], Callable[..., Any]]]
 
 UNIT: Span = (0, 1)
 THEN = ">"
 LARGEST_POWER = 500
 FEWEST_LEVELS = 2
+
+
+class RuleError(Exception):
+    """A rule that is broken, in words."""
+
+
+def require(rule: str, *, holds: bool) -> None:
+    """Refuse numbers that break a rule.
+
+    Raises:
+        RuleError: If it does not hold.
+    """
+    if not holds:
+        raise RuleError(rule)
+
+
+def read(what: str, text: str, known: Known) -> Any:  # noqa: ANN401 - what it names
+    """Read a text such as "affine:0:1": a name, and numbers after colons.
+
+    Args:
+        what: What it is, for messages.
+        text: The text.
+        known: From names to the numbers if they are left out, None for those that must
+            not be, and to what turns numbers into what the text names.
+
+    Raises:
+        OptionError: If the name is unknown or a number is out of range.
+
+    Examples:
+        >>> read("noise", "normal:1/4", {"normal": ((None, 2), max)})
+        2
+    """
+    name, *given = [text] if text in known else text.split(":")
+    if name not in known:
+        raise OptionError(unknown(what.removesuffix("s"), name, known))
+    usual, made = known[name]
+    few, many = usual.count(None), len(usual)
+    try:
+        count = f"at least {few} and at most {many} numbers after {name!r}"
+        require(count, holds=few <= len(given) <= many)
+        return made(*map(_number, given), *usual[len(given) :])
+    except RuleError as rule:
+        raise OptionError(f"{what} must have {rule}, got {text!r}.") from None
+
+
+def _number(text: str) -> float:
+    try:
+        # A fraction, so that "1/3" is a number and "inf" is none.
+        return float(Fraction(text))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise RuleError(f"finite numbers, not {text!r}") from None
 
 
 class Scales(NamedTuple):
@@ -85,90 +137,54 @@ def scales(spec: str, *, span: Span = UNIT) -> Scales:
         >>> scales("affine > levels:5").name
         'affine > levels:5'
     """
-    steps = [_family(step, span) for step in spec.split(THEN)]
+    steps = [
+        ":".join(part.strip() for part in step.split(":")) for step in spec.split(THEN)
+    ]
+    known = families(span)
+    applied: list[Apply] = [read("scales", step, known) for step in steps]
 
     def apply(values: Floats, rng: np.random.Generator) -> Floats:
-        for step in steps:
-            values = step.apply(values, rng)
+        for one in applied:
+            values = one(values, rng)
         return values
 
-    return Scales(f" {THEN} ".join(step.name for step in steps), apply)
+    return Scales(f" {THEN} ".join(steps), apply)
 
 
-def _family(text: str, span: Span) -> Scales:
-    name, *given = (part.strip() for part in text.split(":"))
-    if name not in FAMILIES:
-        raise OptionError(unknown("scale", name, FAMILIES))
-    spec = ":".join([name, *given])
-    return Scales(spec, FAMILIES[name](spec, given, span))
-
-
-def numbers(what: str, spec: str, given: Sequence[str]) -> list[float]:
-    """Read the numbers of a text such as "affine:0:1".
-
-    Raises:
-        OptionError: If one is not a finite number.
+def families(span: Span = UNIT) -> Known:
+    """Return what a text may name, laid out over the range of the values.
 
     Examples:
-        >>> numbers("values", "uniform:0:0.5", ["0", "0.5"])
-        [0.0, 0.5]
+        >>> families()["power"][0]
+        (0.25, 4)
     """
-    found = []
-    for text in given:
-        try:
-            # A fraction, so that "1/3" is a number and "inf" is none.
-            found.append(float(Fraction(text)))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            raise OptionError(
-                f"{what} must have finite numbers, got {text!r} in {spec!r}."
-            ) from None
-    return found
+    fixed: dict[str, Callable[[int], Sequence[float]]] = {
+        "identity": lambda m: [0] * m,
+        "one-biased": lambda m: [0] * (m - 1) + [m],
+        "incremental": lambda m: range(1, m + 1),
+        "incremental-one-biased": lambda m: [*range(m - 1), m * (m - 1) // 2],
+        # Twice the width, so that values somewhat beyond the span stay apart as well.
+        "disjoint": lambda m: [2 * j * (span[1] - span[0]) for j in range(m)],
+    }
+    return {
+        **{name: ((), functools.partial(_add, it)) for name, it in fixed.items()},
+        "bias": ((0.5,), _bias),
+        "affine": ((0, 1, 0, 1), _affine),
+        "power": ((0.25, 4), functools.partial(_power, span)),
+        "levels": ((None, *span), _levels),
+        "adversary": ((), lambda: _adversary),
+        "adversary:spread": ((), lambda: functools.partial(_adversary, spread=True)),
+    }
 
 
-def require(what: str, rule: str, spec: str, *, holds: bool) -> None:
-    """Refuse a text that breaks a rule.
+def _add(shifts: Callable[[int], Sequence[float]]) -> Apply:
+    """Let reviewer j of m add a fixed number."""
 
-    Examples:
-        >>> require("noise", "one SD", "normal:1:2", holds=False)
-        Traceback (most recent call last):
-        ...
-        evenhand.errors.OptionError: noise must have one SD, got 'normal:1:2'.
-    """
-    if not holds:
-        raise OptionError(f"{what} must have {rule}, got {spec!r}.")
+    def apply(values: Floats, _: np.random.Generator) -> Floats:
+        added = np.array(shifts(values.shape[-2]), dtype=values.dtype)
+        return np.asarray(values + added[:, None])
 
-
-_require = functools.partial(require, "scales")
-
-
-def _numbers(spec: str, given: Sequence[str], usual: Sequence[float]) -> list[float]:
-    if len(given) > len(usual):
-        raise OptionError(
-            f"scales must have at most {len(usual)} numbers after "
-            f"{spec.partition(':')[0]!r}, got {spec!r}."
-        )
-    return [*numbers("scales", spec, given), *usual[len(given) :]]
-
-
-def _shifting(shifts: Callable[[int, Span], Sequence[float]]) -> Builder:
-    """Build a family in which reviewer j of m adds a fixed number."""
-
-    def build(spec: str, given: Sequence[str], span: Span) -> Apply:
-        _numbers(spec, given, ())
-
-        def apply(values: Floats, _: np.random.Generator) -> Floats:
-            added = np.array(shifts(values.shape[-2], span), dtype=values.dtype)
-            return np.asarray(values + added[:, None])
-
-        return apply
-
-    return build
-
-
-def _bias(spec: str, given: Sequence[str], _span: Span) -> Apply:
-    (sd,) = _numbers(spec, given, (0.5,))
-    _require("an SD of at least 0", spec, holds=sd >= 0)
-    return lambda values, rng: values + sd * rng.standard_normal(_each(values))
+    return apply
 
 
 def _each(values: Floats) -> tuple[int, ...]:
@@ -176,11 +192,15 @@ def _each(values: Floats) -> tuple[int, ...]:
     return (*values.shape[:-1], 1)
 
 
-def _affine(spec: str, given: Sequence[str], _span: Span) -> Apply:
-    least, most, low, high = _numbers(spec, given, (0, 1, 0, 1))
+def _bias(sd: float) -> Apply:
+    require("an SD of at least 0", holds=sd >= 0)
+    return lambda values, rng: values + sd * rng.standard_normal(_each(values))
+
+
+def _affine(least: float, most: float, low: float, high: float) -> Apply:
     positive = 0 <= least <= most and most > 0
-    _require("slopes of at least 0 and not all 0", spec, holds=positive)
-    _require("a lower shift before the higher one", spec, holds=low <= high)
+    require("slopes of at least 0 and not all 0", holds=positive)
+    require("a lower shift before the higher one", holds=low <= high)
 
     def apply(values: Floats, rng: np.random.Generator) -> Floats:
         # Counted from the upper end, a slope between 0 and 1 is never 0.
@@ -191,9 +211,8 @@ def _affine(spec: str, given: Sequence[str], _span: Span) -> Apply:
     return apply
 
 
-def _power(spec: str, given: Sequence[str], span: Span) -> Apply:
-    least, most = _numbers(spec, given, (0.25, 4))
-    _require("powers above 0, the lower first", spec, holds=0 < least <= most)
+def _power(span: Span, least: float, most: float) -> Apply:
+    require("powers above 0, the lower first", holds=0 < least <= most)
     start, width = span[0], span[1] - span[0]
 
     def apply(values: Floats, rng: np.random.Generator) -> Floats:
@@ -205,54 +224,25 @@ def _power(spec: str, given: Sequence[str], span: Span) -> Apply:
     return apply
 
 
-def _levels(spec: str, given: Sequence[str], span: Span) -> Apply:
-    _require("a number of levels, as in 'levels:5'", spec, holds=bool(given))
-    number, low, high = _numbers(spec, given, (0, *span))
-    holds = number == int(number) and number >= FEWEST_LEVELS
-    _require(f"a whole number of at least {FEWEST_LEVELS} levels", spec, holds=holds)
-    _require("a lower end before the higher one", spec, holds=low < high)
+def _levels(number: float, low: float, high: float) -> Apply:
+    whole = number % 1 == 0 and number >= FEWEST_LEVELS
+    require(f"a whole number of at least {FEWEST_LEVELS} levels", holds=whole)
+    require("a lower end before the higher one", holds=low < high)
     step = (high - low) / (number - 1)
     return lambda values, _: (
         low + step * (np.clip((values - low) / step + 0.5, 0, number - 1) // 1)
     )
 
 
-def _adversary(spec: str, given: Sequence[str], _span: Span) -> Apply:
-    del spec
-    known = ("offset", "spread")
-    kind = given[0] if given else known[0]
-    if kind not in known or len(given) > 1:
-        raise OptionError(unknown("adversary", ":".join(given), known))
-
-    def apply(values: Floats, _: np.random.Generator) -> Floats:
-        m, n = values.shape[-2:]
-        # Four times as high, so that all lower ones together never make up for one;
-        # among too many reviewers for the floats, some share a range.
-        powers = [4 ** (j * min(m, LARGEST_POWER) // m) for j in range(m)]
-        size = np.array(powers, dtype=values.dtype)[:, None]
-        # How many of the same reviewer's values are lower.
-        lower = [np.searchsorted(np.sort(row), row) for row in values.reshape(-1, n)]
-        place = np.array(lower).reshape(values.shape).astype(values.dtype)
-        return np.asarray(
-            size * (place + 2 * n if kind == "offset" else 2 * place - (n - 1))
-        )
-
-    return apply
-
-
-Builder: TypeAlias = Callable[[str, Sequence[str], Span], Apply]
-FAMILIES: dict[str, Builder] = {
-    "identity": _shifting(lambda m, _: [0] * m),
-    "one-biased": _shifting(lambda m, _: [0] * (m - 1) + [m]),
-    "incremental": _shifting(lambda m, _: range(1, m + 1)),
-    "incremental-one-biased": _shifting(lambda m, _: [*range(m - 1), m * (m - 1) // 2]),
-    # Twice the width, so that values somewhat beyond the span stay apart as well.
-    "disjoint": _shifting(
-        lambda m, span: [2 * reviewer * (span[1] - span[0]) for reviewer in range(m)]
-    ),
-    "bias": _bias,
-    "affine": _affine,
-    "power": _power,
-    "levels": _levels,
-    "adversary": _adversary,
-}
+def _adversary(
+    values: Floats, _: np.random.Generator, *, spread: bool = False
+) -> Floats:
+    m, n = values.shape[-2:]
+    # Four times as high, so that all lower ones together never make up for one; among
+    # too many reviewers for the floats, some share a range.
+    powers = [4 ** (j * min(m, LARGEST_POWER) // m) for j in range(m)]
+    size = np.array(powers, dtype=values.dtype)[:, None]
+    # How many of the same reviewer's values are lower.
+    lower = [np.searchsorted(np.sort(row), row) for row in values.reshape(-1, n)]
+    place = np.array(lower).reshape(values.shape).astype(values.dtype)
+    return np.asarray(size * (2 * place - (n - 1) if spread else place + 2 * n))

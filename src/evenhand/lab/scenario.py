@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evenhand import designs
-from evenhand.errors import DesignError, OptionError, must_be, unknown
-from evenhand.lab.scales import Scales, numbers, require, scales
+from evenhand.errors import DesignError, OptionError, must_be, require_whole, unknown
+from evenhand.lab.scales import Known, Scales, read, require, scales
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -28,19 +28,11 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int64]
 
-JOBS = ("compare", "rank")
 # A block of 64 trials takes a gigabyte then.
 MOST_SCORES = 2_000_000
 DESIGNS: Final = {
     "compare": designs.AB_DESIGNS,
     "rank": (*designs.RANKING_DESIGNS, "everything"),
-}
-VALUES = ("uniform", "normal")
-# What each must have after its name, and how many numbers that is.
-NOISES = {
-    "none": ("nothing after 'none'", 0),
-    "normal": ("one SD", 1),
-    "per-reviewer": ("two numbers", 2),
 }
 # How many SDs of normal values are taken for their range.
 FAR = 4
@@ -97,15 +89,19 @@ class Scenario:
 
     def __post_init__(self) -> None:
         """Fill in what was left out, and check that all fits together."""
-        _check_types(self)
-        _known("job", self.job, JOBS)
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(field.default, int):
+                require_whole(field.name, value, 0)
+            elif not isinstance(value, str):
+                raise must_be(field.name, "text", value)
+        _known("job", self.job, DESIGNS)
         for name, value in _defaults(self).items():
             # Frozen from here on.
             object.__setattr__(self, name, value)
         _known("design", self.design, DESIGNS[self.job])
         _check(self)
-        value_law(self.values)
-        noise_spread(self.noise)
+        read("noise", self.noise, NOISES)
         self.family()
 
     def to_dict(self) -> dict[str, Json]:
@@ -124,7 +120,8 @@ class Scenario:
             >>> Scenario(scales="affine>levels: 5").family().name
             'affine > levels:5'
         """
-        return scales(self.scales, span=value_law(self.values).span)
+        law: ValueLaw = read("values", self.values, VALUES)
+        return scales(self.scales, span=law.span)
 
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Scenario))
@@ -135,32 +132,23 @@ def _known(name: str, value: object, known: Collection[str]) -> None:
         raise OptionError(unknown(name, value, known))
 
 
-def _check_types(scenario: Scenario) -> None:
-    for field in dataclasses.fields(scenario):
-        kind, words = (int, "an integer") if field.type == "int" else (str, "a text")
-        value = getattr(scenario, field.name)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise must_be(field.name, words, value)
-
-
 def _defaults(scenario: Scenario) -> dict[str, object]:
     """Return what was left out."""
     rank = scenario.job == "rank"
     items = scenario.items or (USUAL if rank else TWO)
     design = scenario.design or DESIGNS[scenario.job][0]
-    reviewers = math.comb(max(items, 0), 2) // 2 if rank else USUAL
-    if rank and design != "pairs":
-        reviewers = items
-    per = {"pairs": TWO, "everything": items}.get(
-        design, min(items, USUAL_PER_REVIEWER)
-    )
+    reviewers, per = {
+        "pairs": (math.comb(items, 2) // 2, TWO),
+        "balanced": (items, min(items, USUAL_PER_REVIEWER)),
+        "everything": (items, items),
+    }.get(design, (USUAL, 0))
     usual = {
         "items": items,
         "reviewers": reviewers,
         "values": f"uniform:0:{items if rank else 1}",
         "design": design,
-        "per_reviewer": per if rank else 0,
-        "panels": TWO if design == "panels" else 0,
+        "per_reviewer": per,
+        "panels": TWO * (design == "panels"),
     }
     return {name: getattr(scenario, name) or value for name, value in usual.items()}
 
@@ -168,38 +156,30 @@ def _defaults(scenario: Scenario) -> dict[str, object]:
 def _check(scenario: Scenario) -> None:
     n, m, design = scenario.items, scenario.reviewers, scenario.design
     per, panels = scenario.per_reviewer, scenario.panels
-    compares, most = scenario.job == "compare", math.comb(max(n, 0), 2)
-    wanted = {"pairs": TWO, "everything": n}.get(design, per)
     fewest = FEWEST_RANKED if design == "pairs" else TWO
-    sizes = {
-        f"items must be 2 to compare, got {n}. Use job 'rank' for more.": compares
-        and n != TWO,
-        f"items must be at least {fewest}, got {n}.": n < fewest,
-        f"reviewers must be at least 1, got {m}.": m < 1,
-        f"per_reviewer must be at least 0, got {per}.": per < 0,
-        f"panels must be at least 0, got {panels}.": panels < 0,
+    exact, most = ("at least", n) if scenario.job == "rank" else ("exactly", TWO)
+    misfit = not fewest <= n <= most
+    wanted = {"pairs": TWO, "everything": n, "balanced": per}.get(design, 0)
+    pairs, paneled = math.comb(n, 2), panels and design == "panels"
+    broken = {
+        f"items must be {exact} {fewest} for job {scenario.job!r}, got {n}.": misfit,
         f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, got "
         f"{n} times {m}.": n * m > MOST_SCORES,
-    }
-    fits = {
-        f"per_reviewer must be left out to compare, got {per}.": compares and per,
         f"reviewers must be even for design 'matched', got {m}. Use 'halves', where a "
         "coin decides which item gets the extra reviewer.": design == "matched"
         and m % 2,
-        f"panels must be left out for design {design!r}.": panels
-        and design != "panels",
-        f"panels must be from 2 to the {m} reviewers, got {panels}.": panels
+        f"panels must be left out for design {design!r}.": panels and not paneled,
+        f"panels must be from 2 to the {m} reviewers, got {panels}.": paneled
         and not TWO <= panels <= m,
         f"per_reviewer must be {wanted} for design {design!r}, got {per}. Use "
         "'balanced' for other numbers.": per != wanted,
         f"per_reviewer must be at most items = {n}, got {per}.": per > n,
-        f"reviewers must be fewer than {most}, the number of pairs of {n} items, for "
+        f"reviewers must be fewer than {pairs}, the number of pairs of {n} items, for "
         f"design 'pairs', got {m}. With every pair compared no theorem applies; "
-        "'balanced' may repeat a pair.": design == "pairs" and m >= most,
+        "'balanced' may repeat a pair.": design == "pairs" and m >= pairs,
     }
-    for error, broken in ((OptionError, sizes), (DesignError, fits)):
-        for sentence in (sentence for sentence, holds in broken.items() if holds):
-            raise error(sentence)
+    for sentence in (sentence for sentence, holds in broken.items() if holds):
+        raise DesignError(sentence)
 
 
 class ValueLaw(NamedTuple):
@@ -214,48 +194,30 @@ class ValueLaw(NamedTuple):
     draw: Callable[[Generator, tuple[int, ...]], Floats]
 
 
-def value_law(spec: str) -> ValueLaw:
-    """Return the law that a text such as "uniform:0:1" names.
-
-    Raises:
-        OptionError: If it names none.
-
-    Examples:
-        >>> value_law("normal:2:1").span
-        (-2.0, 6.0)
-    """
-    name, _, rest = spec.partition(":")
-    _known("value law", name, VALUES)
-    found = numbers("values", spec, rest.split(":") if rest else ["0", "1"])
-    require("values", "two numbers", spec, holds=len(found) == TWO)
-    one, two = found
-    if name == "uniform":
-        require("values", "a lower end before the higher one", spec, holds=one < two)
-        return ValueLaw((one, two), lambda rng, n: one + (two - one) * rng.random(n))
-    require("values", "an SD above 0", spec, holds=two > 0)
-    span = (one - FAR * two, one + FAR * two)
-    return ValueLaw(span, lambda rng, n: one + two * rng.standard_normal(n))
+def _uniform(low: float, high: float) -> ValueLaw:
+    require("a lower end before the higher one", holds=low < high)
+    return ValueLaw((low, high), lambda rng, n: low + (high - low) * rng.random(n))
 
 
-def noise_spread(spec: str) -> tuple[float, float]:
-    """Return between which numbers the SDs of the reviewers' normal noise lie.
+def _normal(mean: float, sd: float) -> ValueLaw:
+    require("an SD above 0", holds=sd > 0)
+    span = (mean - FAR * sd, mean + FAR * sd)
+    return ValueLaw(span, lambda rng, n: mean + sd * rng.standard_normal(n))
 
-    Raises:
-        OptionError: If the text names no noise.
 
-    Examples:
-        >>> noise_spread("normal:2"), noise_spread("none")
-        ((2.0, 2.0), (0.0, 0.0))
-    """
-    name, _, rest = spec.partition(":")
-    _known("noise", name, NOISES)
-    found = numbers("noise", spec, rest.split(":") if rest else [])
-    words, count = NOISES[name]
-    require("noise", words, spec, holds=len(found) == count)
-    low, high = {0: (0.0, 0.0), 1: (*found, *found)}.get(count, found)
-    rule = "an SD of at least 0" if count == 1 else "SDs of at least 0, the lower first"
-    require("noise", rule, spec, holds=0 <= low <= high)
-    return low, high
+def _spread(low: float, high: float | None = None) -> tuple[float, float]:
+    """Return between which numbers the SDs of the reviewers' noise lie."""
+    most = low if high is None else high
+    require("SDs of at least 0, the lower first", holds=0 <= low <= most)
+    return low, most
+
+
+VALUES: Known = {"uniform": ((0, 1), _uniform), "normal": ((0, 1), _normal)}
+NOISES: Known = {
+    "none": ((), lambda: (0.0, 0.0)),
+    "normal": ((None,), _spread),
+    "per-reviewer": ((None, None), _spread),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,12 +254,12 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
         (3, 4, 1)
     """
     n, m, compares = scenario.items, scenario.reviewers, scenario.job == "compare"
-    values = value_law(scenario.values).draw(rng, (trials, n))
+    values = read("values", scenario.values, VALUES).draw(rng, (trials, n))
     assigned = (_sides if compares else _bundles)(scenario, trials, rng)
     # Every item on the scale of every reviewer.
     wide = np.broadcast_to(values[:, None, :], (trials, m, n))
     potential = scenario.family().apply(wide, rng)
-    low, high = noise_spread(scenario.noise)
+    low, high = read("noise", scenario.noise, NOISES)
     noise = np.zeros(assigned.shape)
     if high > 0:
         sds = low + (high - low) * rng.random((trials, m, 1))

@@ -23,7 +23,6 @@ from evenhand.arrays import Floats
 from evenhand.claims import Json, Label, Notice, version
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
-    ContradictionError,
     OptionError,
     RatingsError,
     counted,
@@ -270,8 +269,7 @@ def run_block(plan: Plan, number: int) -> Block:
     rng = np.random.Generator(stream(plan.seed, f"simulate block {number}"))
     size = min(BLOCK, plan.trials - number * BLOCK)
     trials = draw_trials(plan.scenario, size, rng)
-    compares = plan.scenario.job == "compare"
-    losses_of = two_item_losses if compares else ranking_losses
+    losses_of = ranking_losses if plan.scenario.job == "rank" else two_item_losses
     return losses_of(plan.methods, plan.losses, trials, rng), int(trials.tied.sum())
 
 
@@ -284,22 +282,6 @@ def _blocks(plan: Plan, executor: Executor | None) -> Generator[Block]:
     place = executor if each * count > WORTH_SECONDS else None
     batch = max(1, round(BATCH_SECONDS / each))
     yield from run_parts(run, range(TIMED, count), place, batch=batch)
-
-
-def check_loss(name: str, items: int) -> None:
-    """Refuse a loss that there is not, for so many items.
-
-    Raises:
-        OptionError: If there is no such loss.
-
-    Examples:
-        >>> check_loss("top-3", 10)
-    """
-    if not isinstance(name, str):
-        raise must_be("loss", "a name", name)
-    named_loss(name)
-    if name.startswith("top-") and int(name.removeprefix("top-")) > items:
-        raise must_be("loss", f"at most 'top-{items}' for {items} items", name)
 
 
 def two_item_losses(
@@ -388,11 +370,6 @@ def order_by(method: RankMethod, task: Task) -> Codes:
     try:
         method.check(task)
         return method.answer(task).order
-    except ContradictionError as error:
-        raise OptionError(
-            f"method {method} must have comparisons that are consistent, got a "
-            "contradiction. Choose noise 'none' or method 'safe'."
-        ) from error
     except RatingsError as error:
         raise OptionError(f"method {method} cannot be tried here: {error}") from error
 
@@ -416,7 +393,11 @@ def _plan(
     tried: list[Any] = [as_method(one, kind) for one in methods]
     names = (losses,) if isinstance(losses, str) else tuple(losses)
     for name in names:
-        check_loss(name, scenario.items)
+        if not isinstance(name, str):
+            raise must_be("loss", "a name", name)
+        named_loss(name)
+        if name.startswith("top-") and int(name[4:]) > scenario.items:
+            raise must_be("loss", f"at most 'top-{scenario.items}' here", name)
     if not names or not tried:
         raise OptionError("methods and losses must name at least one each.")
     base = None

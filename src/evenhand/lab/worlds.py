@@ -91,8 +91,7 @@ def assignments(design: str, n_reviewers: int) -> dict[Sides, Fraction]:
     """
     alone = design in ("halves", "coins")
     people = n_reviewers if alone else [r // 2 for r in range(n_reviewers)]
-    law: dict[Sides, Fraction] = getattr(designs, f"enumerate_{design}")(people)
-    return law
+    return designs.law(design, people)
 
 
 def own_rule(rule: OwnRule) -> Chances:
@@ -186,10 +185,8 @@ class _Watched:
     """A Chance that notes every coin on scores and goes both ways."""
 
     def __init__(self, chance: Chance, gaps: Mapping[Fraction, Coin]) -> None:
-        self._chance = chance
-        self._gaps = gaps
+        self._chance, self._gaps, self.pick = chance, gaps, chance.pick
         self.coins: list[Coin] = []
-        self.pick = chance.pick
 
     def coin(self, p: Fraction) -> bool:
         if p not in self._gaps:

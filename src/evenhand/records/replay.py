@@ -398,7 +398,7 @@ def _again(
         return [data, Check("decision", "differs", why, where)]
     # Secret and seal have checks of their own; what was not given is taken on trust
     # here, so that all else of the certificate is checked.
-    made = _decide(result, name, ratings, drawn and replace(drawn, _backing=backing))
+    made = _decide(result, name, ratings, drawn and replace(drawn, backing=backing))
     words = "The ratings, method, parameters and seed give this result again"
     if backing != "declared" and given.secret is None:
         words += f" (that its assignment was {backing} needs the secret)"
