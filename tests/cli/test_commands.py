@@ -467,6 +467,26 @@ def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
     assert "have no scale to redraw" in refused(run("check", str(file), "--warp"))
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "form"),
+    [
+        ("rank", "--scan", "--method 'flips-uniform(scan=VALUE)'"),
+        ("rank", "--split", "--method 'safe(split=VALUE)'"),
+        ("rank", "--eta", "--method 'safe(noise=VALUE)'"),
+        ("rank", "--weight", "--method 'flips(weight=VALUE)'"),
+        ("compare", "--weight", "--method 'votes(weight=VALUE)'"),
+        ("compare", "--eps", "--method 'guarded(eps=VALUE)'"),
+        ("rank", "--winner", "--column winner=COLUMN"),
+        ("rank", "--distinct", "--design 'balanced(distinct)'"),
+        ("rank", "--warp", "evenhand check FILE --warp"),
+        ("rank", "--charts", "--export charts=FOLDER"),
+    ],
+)
+def test_options_that_moved_say_where_to(command: str, option: str, form: str) -> None:
+    said = refused(run(command, CONFERENCE, option, "x"))
+    assert said == f"evenhand: {option} is written {form} now.\n"
+
+
 def test_rank_has_at_most_24_options() -> None:
     assert len([one for one in rank_command.params if one.name != "file"]) <= 24
 
