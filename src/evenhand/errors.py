@@ -98,6 +98,19 @@ def must_be(name: str, rule: str, value: object) -> OptionError:
     return OptionError(f"{name} must be {rule}, got {shown(value)}.")
 
 
+def require_unused(name: str, given: object, why: str) -> None:
+    """Refuse an option that has no use where it was given.
+
+    Examples:
+        >>> require_unused("scale", "bad<good", "for ranks: it orders scores")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: scale must be left out for ranks: it orders scores.
+    """
+    if given:
+        raise OptionError(f"{name} must be left out {why}.")
+
+
 def name_of(thing: object) -> str:
     """Return what a name or a user's function is called in results and messages.
 

@@ -209,7 +209,7 @@ def test_labels_that_look_like_formulas_are_safe_and_come_back() -> None:
         ((*BALANCED, "-o", "items.txt"), "must not replace --items"),
         ((*BALANCED, "-o", "x", "--record", "x"), "must not replace --output"),
         ((*BALANCED, "--conflicts", "items.txt"), "one column for the reviewer"),
-        ((*BALANCED, "--reviewer-column", "nam"), "unknown column 'nam', did you mean"),
+        ((*BALANCED, "--reviewer-column", "nam"), "Unknown column 'nam', did you mean"),
         (
             ("--items", "-", "--reviewers", "-", "--design", "pairs"),
             "<stdin>: The file is empty",

@@ -85,7 +85,7 @@ def test_charts_are_written_as_png_and_svg(desk: Path) -> None:
         (("--export", "examples/conference.csv"), "must not replace FILE"),
         (("--export", "charts=examples/panel.csv"), "charts must be a folder"),
         (("--anonymise", ""), "anonymise must be given, got ''."),
-        (("--scale", "best=AB"), "scale must be best= and a single letter"),
+        (("--scale", "best=AB"), "or best= and a letter"),
         (("--decimal", ";"), "decimal must be '.' or ',', got ';'."),
         (("--exclude", "P77"), "unknown label 'P77'. Known labels: 'A', 'B'"),
         (("--scale", "good"), "scale must be words from worst to best"),

@@ -65,7 +65,7 @@ def test_anchors_come_from_a_table(tmp_path: Path, header: str) -> None:
         (["item,mark", "P05,x"], "staff.csv:2: mark must be a number, got nothing"),
         (["item,mark", "P05,"], "staff.csv:2: mark must be a number, got nothing"),
         (["item,mark", "P05,1", "P05,2"], "staff.csv:3: 'P05' must have one mark"),
-        (["a,b", "P05,1"], "Call them item and mark."),
+        (["a,b", "P05,1"], "Call it item, or"),
         (["item,mark", 'P05,"1,5"'], "staff.csv:2: mark must be a number, got '1,5'"),
     ],
 )

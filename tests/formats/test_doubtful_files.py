@@ -147,7 +147,7 @@ def test_items_across_are_named_in_what_was_read() -> None:
 
 def test_a_column_without_a_name_is_refused_in_a_wide_table() -> None:
     assert refused("item,Anna,,Carl\nx,1,2,3\ny,4,5,6\n", rows="items") == (
-        "f.csv: 1 column without a name but with values. Name it or empty it."
+        "f.csv: A column without a name holds values. Name it or empty it."
     )
     assert read("item,Anna,,Carl\nx,1,,3\ny,4,,6\n", rows="items").n_ratings == 4
     assert read(",Anna,Carl\nx,1,3\ny,4,6\n", rows="items").n_ratings == 4

@@ -81,7 +81,8 @@ def test_the_list_may_be_the_document_or_the_only_list_of_objects_in_it() -> Non
     assert entries({"count": 1, "tags": ["a"], "notes": [one]}, FILE) == [one]
     assert entries(one, FILE) == [one]
     both: dict[str, object] = {"notes": [one], "reviews": [{"id": "y"}]}
-    assert entries(both, FILE) == [both]
+    assert entries(both, FILE) == [one]
+    assert entries({**both, "notes": one}, FILE) == [{"id": "y"}]
 
 
 @pytest.mark.parametrize("document", [3, "x", None, []])

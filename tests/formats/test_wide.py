@@ -147,7 +147,7 @@ def test_a_summary_is_not_a_reviewer(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["id", "#", "Year", "track", "Comments", "paper_id", "E-mail", "pages", "Score"],
+    ["id", "#", "Year", "track", "paper_id", "pages", "Score"],
 )
 def test_other_columns_are_refused_by_their_name(name: str) -> None:
     assert refused(f"talk,{name},Anna\nx,3,4\ny,1,2\n") == (
@@ -176,9 +176,8 @@ def test_titles_are_taken_where_rows_are_items() -> None:
     ratings = read(text)
     assert ratings.sha256 == EXPECTED.sha256
     assert ratings.titles == {"x": "On tea", "y": "On milk"}
-    assert "Column 'title' does not look like an item" in refused(
-        "who,title,x\nAnna,Dr,3\n", "reviewers"
-    )
+    said = refused("who,title,x\nAnna,Dr,3\n", "reviewers")
+    assert "must be a number, got 'Dr'" in said
 
 
 def test_score_words_are_mapped() -> None:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from evenhand._outputs import Output
 from evenhand.claims import Notice
 from evenhand.columns import label_series
-from evenhand.errors import OptionError, RatingsError, listing, shown
+from evenhand.errors import RatingsError, counted, listing, must_be, shown
 from evenhand.formats.files import fetch
 from evenhand.formats.lists import csv_line, safe_cell
 from evenhand.formats.tables import read_table
@@ -99,17 +99,16 @@ def open_key(path: str, reviewers: Sequence[str]) -> Key:
         (['Anna', 'Bo'], ['R01', 'R02'], True)
     """
     if path in ("", "-"):
-        raise OptionError(f"anonymise must be the path of a key file, got {path!r}.")
+        raise must_be("anonymise", "the path of a key file", path)
     if not Path(path).exists():
         return Key(_draw_codes(reviewers), path, is_new=True)
     codes = _read(path)
     # Counted, not named: the message may end up beside anonymised results.
     strangers = len({*reviewers} - codes.keys())
     if strangers:
-        are = "reviewer is" if strangers == 1 else "reviewers are"
         raise RatingsError(
-            f"{path}: {strangers} {are} not in the key. Add a row for each with a code "
-            "that is not in use, or name another file for a new key."
+            f"{path}: The key lacks {counted(strangers, 'reviewer')}. Add a row for "
+            "each with a code that is not in use, or name another file for a new key."
         )
     return Key(codes, path, is_new=False)
 
@@ -141,15 +140,10 @@ def _read(path: str) -> dict[str, str]:
     taken = set(names)
     found: dict[str, str] = {}
     for row, (code, name) in enumerate(zip(codes, names, strict=True)):
-        rule = ""
-        if not CODE.fullmatch(code):
-            rule = f"code must be R and two digits or more, got {shown(code)}"
-        elif code in taken:
-            rule = f"code must stand for one reviewer only, got {shown(code)} again"
-        elif name in found:
-            rule = f"reviewer must be in the key once, got {shown(name)} again"
-        if rule:
-            raise table.source.at(row, rule)
+        if not CODE.fullmatch(code) or code in taken or name in found:
+            rule = "row must be a code of its own, R and two digits or more, and a "
+            got = f"{shown(code)} and {shown(name)}"
+            raise table.source.at(row, f"{rule}reviewer of its own, got {got}")
         taken.add(code)
         found[name] = code
     return found

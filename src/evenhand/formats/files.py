@@ -1,7 +1,6 @@
 """From a path, standard input or an open stream to bytes; from CSV to cells.
 
-The bytes say how a file is stored, whatever it is called. Only JSON with a fault in its
-first character needs its suffix, so that the fault is named.
+The bytes say how a file is stored, whatever it is called.
 
 Text with separators is read the way spreadsheets write it. Python's csv module names
 the line that is wrong. A file without quotes whose lines all have as many fields is
@@ -19,20 +18,18 @@ import re
 import sys
 import zlib
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import polars as pl
 
-from evenhand.errors import OptionError, RatingsError, counted, shown
+from evenhand.errors import RatingsError, counted, must_be
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
-JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 JSON_START = re.compile(rb'\[\s*[\[{\]]|\{\s*["}]')
 JSON_LINES = re.compile(rb"\{.*\}[ \r]*\n\s*\{")
 MARKUP = re.compile(
@@ -105,8 +102,8 @@ def fetch(source: Readable) -> File:
 
 
 def _file(name: str) -> bytes:
-    if not name:
-        raise OptionError("source must be the name of a file, got ''.")
+    if not name or "\0" in name:
+        raise must_be("source", "the name of a file", name)
     path = Path(name)
     try:
         return path.read_bytes()
@@ -116,21 +113,16 @@ def _file(name: str) -> bytes:
         reason = "This is a folder. Give a file in it."
     except OSError as error:
         reason = f"The file cannot be read: {error.strerror or error}."
-    except ValueError:
-        text = f"source must be the name of a file, got {shown(name)}."
-        raise RatingsError(text) from None
     raise RatingsError(f"{name}: {reason}")
 
 
 def _not_found(path: Path) -> str:
-    folder = path.parent
-    if not folder.is_dir():
-        return f"There is no folder {str(folder)!r}."
-    known = {there.name.casefold(): there.name for there in folder.glob("*")}
-    near = difflib.get_close_matches(path.name.casefold(), list(known), n=1)
-    if near:
-        return f"There is no such file, did you mean {str(folder / known[near[0]])!r}?"
-    return "There is no such file."
+    if not path.parent.is_dir():
+        return f"There is no folder {str(path.parent)!r}."
+    known = [there.name for there in path.parent.glob("*")]
+    near = difflib.get_close_matches(path.name, known, n=1)
+    hint = f", did you mean {str(path.with_name(near[0]))!r}?" if near else "."
+    return f"There is no such file{hint}"
 
 
 def _standard_input() -> bytes:
@@ -147,15 +139,10 @@ def _stream(stream: IO[bytes] | IO[str]) -> bytes:
     name = _stream_name(stream)
     read = getattr(stream, "read", None)
     if not callable(read):
-        raise OptionError(
-            "source must be a file name, '-', an open file or a dataframe, got "
-            f"{shown(stream)}."
-        )
+        rule = "a file name, '-', an open file or a dataframe"
+        raise must_be("source", rule, stream)
     try:
         data = read()
-    except UnicodeDecodeError as error:
-        text = f"{name}: text must be UTF-8, got byte {error.object[error.start]:#04x}."
-        raise RatingsError(f"{text} Open the file in binary mode.") from None
     except (OSError, ValueError) as error:
         raise RatingsError(f"{name}: The stream cannot be read: {error}.") from None
     if isinstance(data, str):
@@ -181,11 +168,8 @@ def _decompressed(name: str, data: bytes) -> bytes:
         text = f"{name}: The file begins like gzip but cannot be decompressed."
         raise RatingsError(text) from None
     if len(found) > MOST_BYTES:
-        raise RatingsError(
-            f"{name}: The file must have at most {MOST_BYTES / 1e6:,.1f} MB once it is "
-            "decompressed. Take a part of the ratings, or decompress the file yourself "
-            "to read it anyway."
-        )
+        text = f"{name}: The file must have at most {MOST_BYTES / 1e6:,.1f} MB once it"
+        raise RatingsError(f"{text} is decompressed. Take a part of the ratings.")
     return found
 
 
@@ -200,8 +184,7 @@ def _format_of(name: str, data: bytes) -> str:
             f"{name}: The file is a web page or XML, not a table. Export the table as "
             "CSV or Excel; open a workbook of 2003 in Excel and save it as .xlsx."
         )
-    suffix = PurePath(name.casefold().removesuffix(".gz")).suffix
-    if not JSON_START.match(start) and suffix not in JSON_SUFFIXES:
+    if not JSON_START.match(start):
         return "csv"
     return "jsonl" if JSON_LINES.match(data.lstrip()) else "json"
 
@@ -245,36 +228,39 @@ def read_cells(name: str, data: bytes) -> Cells:
 
 def _by_polars(body: bytes, separator: str, first: int) -> Cells | None:
     """Read a file without quotes in which every line is as wide as the header."""
-    if b'"' in body or body.count(b"\r") != body.count(b"\r\n"):
-        return None
-    buffer = np.frombuffer(body, dtype=np.uint8)
-    stops = np.append(np.flatnonzero(buffer == ord("\n")), len(buffer))
-    stops = stops[:-1] if body.endswith(b"\n") else stops
-    marks = np.searchsorted(np.flatnonzero(buffer == ord(separator)), stops)
+    lines = body.removesuffix(b"\n").split(b"\n")
+    widths = {line.count(separator.encode()) for line in lines}
+    odd = b'"' in body or body.count(b"\r") != body.count(b"\r\n")
     # polars fills up short rows in silence; the other reader names the line.
-    if np.ptp(np.diff(marks, prepend=0)) or not body[: stops[0]].strip(
-        f" \r{separator}".encode()
-    ):
+    if odd or len(widths) > 1 or not lines[0].strip(f" \r{separator}".encode()):
         return None
     rows = pl.read_csv(
         body,
         has_header=False,
-        schema={str(column): pl.String() for column in range(int(marks[0]) + 1)},
+        schema={str(column): pl.String() for column in range(widths.pop() + 1)},
         separator=separator,
         quote_char=None,
     )
-    if rows.height != len(stops):
+    if rows.height != len(lines):
         return None
     header = [name or "" for name in rows.row(0)]
     return Cells(header, rows[1:], lambda row: first + row + 1, separator)
 
 
 def _by_csv(name: str, body: bytes, separator: str, first: int) -> Cells:
-    found = [
-        (line, row)
-        for line, row in _csv_rows(name, body, separator, first)
-        if "".join(row).strip()
-    ]
+    lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True)
+    usual = csv.field_size_limit(LONGEST_FIELD)
+    found, line = [], first
+    try:
+        for row in reader:
+            found += [(line, row)] if "".join(row).strip() else []
+            line = first + reader.line_num
+    except csv.Error as error:
+        reason = UNCLOSED if "end of data" in str(error) else UNENDED
+        raise RatingsError(f"{name}:{line}: {reason}") from None
+    finally:
+        csv.field_size_limit(usual)
     (_, header), *rows = found or [(first, [""])]
     for line, row in rows:
         if len(row) != len(header):
@@ -286,21 +272,3 @@ def _by_csv(name: str, body: bytes, separator: str, first: int) -> Cells:
     schema = {str(place): pl.String for place in range(len(header))}
     frame = pl.DataFrame([row for _, row in rows], schema, orient="row")
     return Cells(header, frame, lambda row: rows[row][0], separator)
-
-
-def _csv_rows(
-    name: str, body: bytes, separator: str, first: int
-) -> Iterator[tuple[int, list[str]]]:
-    lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
-    reader = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True)
-    usual = csv.field_size_limit(LONGEST_FIELD)
-    line = first
-    try:
-        for row in reader:
-            yield line, row
-            line = first + reader.line_num
-    except csv.Error as error:
-        reason = UNCLOSED if "end of data" in str(error) else UNENDED
-        raise RatingsError(f"{name}:{line}: {reason}") from None
-    finally:
-        csv.field_size_limit(usual)

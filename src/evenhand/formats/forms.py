@@ -12,7 +12,7 @@ from dataclasses import replace
 import polars as pl
 
 from evenhand.columns import ALIASES, ID, cut_alike
-from evenhand.errors import OptionError, counted, listing
+from evenhand.errors import counted, listing, require_unused
 from evenhand.formats import layouts, scale
 from evenhand.formats.scale import may_be_scores, scored
 from evenhand.formats.tables import Table, plain
@@ -218,8 +218,8 @@ def _one_each(table: Table, asked: layouts.Asked, form: _Form) -> Taken:
 
 def _gridded(table: Table, asked: layouts.Asked, form: _Form) -> Taken:
     """Take a score from each cell of a grid, or of each question about an item."""
-    if asked.columns.weight:
-        raise OptionError("weight must be left out where a row has several scores.")
+    why = "where a row has several scores"
+    require_unused("weight", asked.columns.weight, why)
     if asked.rows == "reviewers":
         columns = _fields(table, form)
         return (

@@ -10,7 +10,7 @@ import re
 
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
-from evenhand.formats.tables import Reasons, Table, flatten, holds_objects, plain
+from evenhand.formats.tables import Reasons, Table, plain
 
 EXPORTS: dict[str, tuple[str, ...]] = {
     "reviews or scores CSV": ("paper", "title", "reviewername", "email"),
@@ -53,7 +53,6 @@ def tell(table: Table) -> str:
         >>> tell(Table.of({**columns, "OveMer": ["4"]}, Source()))
         "columns 'paper', 'title' and 'review'"
     """
-    table = _opened(table)
     for export, names in EXPORTS.items():
         reason = table.why(*names)
         if reason and (export != HIDDEN or _has_review_ids(table)):
@@ -72,7 +71,6 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         >>> long.said, long.table.notices[0].code
         ("item from 'paper', reviewer from 'review', score from 'OveMer'", 'pseudonyms')
     """
-    table = _opened(table)
     table = table.leave_out("row", _left_out(table))
     item = table.named("item", asked.columns.item, "paper", "pid")
     fields = {
@@ -85,14 +83,6 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     titles = layouts.titled(table.texts(item), table.texts("title"))
     choose = layouts.among(fields, table.source)
     return layouts.rated(table, asked, choose, item, _reviewers, titles)
-
-
-def _opened(table: Table) -> Table:
-    """Look into the API's answer, which wraps the list of reviews."""
-    document = table.document
-    if isinstance(document, dict) and holds_objects(document.get("reviews")):
-        return flatten(document["reviews"], table.source)
-    return table
 
 
 def _has_review_ids(table: Table) -> bool:

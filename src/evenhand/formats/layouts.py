@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.columns import Columns, called, cut_alike
-from evenhand.errors import OptionError, listing
+from evenhand.errors import listing, require_unused
 from evenhand.formats.tables import Table, plain
 
 if TYPE_CHECKING:
@@ -138,14 +138,11 @@ class Layout:
         """
         title = self.title.rpartition(" of ")[2]
         for part in ("rank", "winner", "loser", "pair") if self.only_scores else ():
-            if getattr(asked.columns, part):
-                raise OptionError(
-                    f"{part} must be left out for {title}: it has scores."
-                )
-        if self.one_file and table.companion is not None:
-            raise OptionError(
-                f"companion must be left out for {title}: one file is all there is."
-            )
+            given = getattr(asked.columns, part)
+            require_unused(part, given, f"for {title}: it has scores")
+        if self.one_file:
+            why = f"for {title}: one file is all there is"
+            require_unused("companion", table.companion is not None, why)
 
 
 def rated(

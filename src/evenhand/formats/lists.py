@@ -22,7 +22,7 @@ from evenhand.columns import (
 )
 from evenhand.designs.assignment import ESCAPED
 from evenhand.designs.drawing import GROUPED
-from evenhand.errors import OptionError, listing, unknown
+from evenhand.errors import listing
 from evenhand.formats.files import fetch, read_cells
 from evenhand.formats.tables import check_text, decimal_points, read_table
 
@@ -78,8 +78,7 @@ def read_labels(path: str, what: str, column: str | None = None) -> list[str]:
     lines = None if column else _plain_lines(file, what)
     if lines is not None:
         return [plain_label(line) for line in lines]
-    table = read_table(file)
-    return _labels(table, _column(table, what, column), what)
+    return _labels(read_table(file), what, column)
 
 
 def read_pairs(
@@ -99,11 +98,7 @@ def read_pairs(
         RatingsError: If the file cannot be read, or has no such column.
     """
     table = read_table(fetch(path))
-    columns = [
-        _labels(table, _column(table, what, column), what)
-        for what, column in (first, second)
-    ]
-    return list(zip(*columns, strict=True))
+    return list(zip(_labels(table, *first), _labels(table, *second), strict=True))
 
 
 def read_marks(path: str, decimal: str = "") -> dict[str, float]:
@@ -121,14 +116,7 @@ def read_marks(path: str, decimal: str = "") -> dict[str, float]:
             number, or an item has two.
     """
     table = decimal_points(read_table(fetch(path)), decimal)
-    items, columns = _named(table, "item"), _named(table, "mark", "score")
-    if not (items and columns):
-        raise table.source.whole(
-            "anchors must have a column for the item and one for its mark, got "
-            f"{listing(table.columns)}. Call them item and mark."
-        )
-    item, column = items[0], columns[0]
-    labels = _labels(table, item, "item")
+    labels, column = _labels(table, "item"), _column(table, "mark")
     marks, missing = number_series(table.columns[column], column, table.source)
     found: dict[str, float] = {}
     for row, (label, mark) in enumerate(zip(labels, marks.tolist(), strict=True)):
@@ -148,11 +136,11 @@ def to_csv(assignment: Assignment) -> str:
         reviewer,item
         a,B
     """
-    groups = None if assignment.groups is None else dict(assignment.groups)
-    more = [] if groups is None else [GROUPED[assignment.design]]
+    groups = dict(assignment.groups or ())
+    more = [GROUPED[assignment.design]] if groups else []
     lines = [csv_line(["reviewer", "item", *more])]
     for reviewer, item in assignment.rows:
-        group = [] if groups is None else [groups[reviewer]]
+        group = [groups[reviewer]] if groups else []
         lines.append(csv_line(map(safe_cell, (reviewer, item, *group))))
     return "".join(lines)
 
@@ -183,28 +171,23 @@ def _plain_lines(file: File, what: str) -> list[str] | None:
 
 
 def _is_named(name: str, what: str) -> bool:
-    return is_alias(name, ALIASES.get(what, frozenset([what])) | {f"{what}s"})
+    aliases = ALIASES["score" if what == "mark" else what]
+    return is_alias(name, aliases | {f"{what}s"})
 
 
-def _named(table: Table, word: str, what: str = "") -> list[str]:
-    """Return the columns that are called so, or else by another name of what it is."""
-    exact = [name for name in table.columns if name.casefold() == word]
-    return exact or [name for name in table.columns if _is_named(name, what or word)]
-
-
-def _column(table: Table, what: str, column: str | None) -> str:
-    names = list(table.columns)
-    if column is not None and column.strip() not in names:
-        raise OptionError(unknown("column", column, names))
-    found = _named(table, what) if column is None else [column.strip()]
+def _column(table: Table, what: str) -> str:
+    """Return the column that is called so, or else by another name of what it is."""
+    exact = [name for name in table.columns if name.casefold() == what]
+    found = exact or [name for name in table.columns if _is_named(name, what)]
     if len(found) == 1:
         return found[0]
     raise table.source.whole(
         f"There must be one column for the {what}, got {len(found)} among "
-        f"{listing(names)}. Say which with --{what}-column."
+        f"{listing(table.columns)}. Call it {what}, or name it with an option."
     )
 
 
-def _labels(table: Table, column: str, what: str) -> list[str]:
-    series = label_series(table.columns[column], what, table.source)
+def _labels(table: Table, what: str, column: str | None = None) -> list[str]:
+    name = table.named(what, column.strip()) if column else _column(table, what)
+    series = label_series(table.columns[name], what, table.source)
     return [str(label) for label in series.to_list()]

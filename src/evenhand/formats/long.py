@@ -19,11 +19,9 @@ from evenhand.formats.tables import Table, plain
 
 NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
-SHARED = "A name has several e-mails, so reviewers are known by their e-mails."
 AUTHORS = ("authors", "author", "author names", "author name", "author emails")
-EMAIL = re.compile(
-    f"(?:(?:{'|'.join(sorted(ALIASES['reviewer']))}) )?e ?mail(?: address)?"
-)
+EMAIL = re.compile(r"(?:reviewer |judge )?e ?mail(?: address)?")
+SHARED = "A name has several e-mails, so reviewers are known by their e-mails."
 DECISIONS = {"decisions.csv": ("annotator id", "winner id", "loser id")}
 """The columns that mark Gavel's file."""
 
@@ -48,14 +46,15 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         "winner from 'winner', loser from 'loser'"
     """
     names = find_columns(list(table.columns), asked.columns, table.source)
-    if names.reviewer and not asked.columns.reviewer:
-        email = _namesakes(table, names)
-        if email:
-            people = table.texts(names.reviewer)
-            known = layouts.identify(table.texts(email), people, table.source)
-            table = replace(table, columns={**table.columns, email: pl.Series(known)})
-            table = table.noted("shared_names", SHARED)
-            names = replace(names, reviewer=email)
+    email = "" if asked.columns.reviewer else _namesakes(table, names)
+    if email:
+        people = table.texts(names.reviewer)
+        known = layouts.identify(table.texts(email), people, table.source)
+        table = replace(table, columns={**table.columns, email: pl.Series(known)})
+        table, names = (
+            table.noted("shared_names", SHARED),
+            replace(names, reviewer=email),
+        )
     used = {part: name for part, name in asdict(names).items() if name}
     said = ", ".join(f"{part} from {name!r}" for part, name in used.items())
     if not names.item:
@@ -84,10 +83,8 @@ def _titles(table: Table, names: Columns) -> dict[str, str]:
 def _namesakes(table: Table, names: Columns) -> str:
     """Return the column of e-mails if one name goes with several: it is no person's."""
     column = next((name for name in table.columns if EMAIL.fullmatch(plain(name))), "")
-    if column in ("", names.reviewer):
-        return ""
     columns = map(table.texts, (names.reviewer, column, names.item))
-    rows = [row for row in zip(*columns, strict=True) if row[1]]
+    rows = {row for row in zip(*columns, strict=True) if row[1]}
     pairs = {(person, email) for person, email, _ in rows}
     shared = len(pairs) > len({person for person, _ in pairs})
     # An author's e-mail is the same in every row of an item, whoever rates it.

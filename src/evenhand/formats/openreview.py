@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
-from evenhand.formats.tables import Table, as_text, entries, flatten, holds_objects
+from evenhand.formats.tables import Table, as_text, entries, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,7 +124,7 @@ def tell(table: Table) -> str:
     """
     if console := table.why(*CONSOLE):
         return console
-    for note in _raw_notes(table):
+    for note in entries(table.document, table.source):
         for key in INVITATIONS:
             if all(name in note for name in (*NOTES, key)):
                 return f"keys 'forum', 'content' and {key!r}"
@@ -178,18 +178,10 @@ def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
     return ("'signatures'", people), layouts.pseudonyms(raw, hidden, ONE_PAPER)
 
 
-def _raw_notes(table: Table) -> list[Fields]:
-    """Return the notes of a document."""
-    document = table.document
-    if isinstance(document, dict) and holds_objects(document.get("notes")):
-        document = document["notes"]
-    return entries(document, table.source)
-
-
 def _notes(table: Table) -> list[_Note]:
     """Return every note once, also those inside a submission's details."""
     found: dict[object, _Note] = {}
-    for row, note in enumerate(_raw_notes(table)):
+    for row, note in enumerate(entries(table.document, table.source)):
         details = note.get("details")
         inside = details if isinstance(details, dict) else {}
         replies = [reply for key in REPLIES for reply in inside.get(key) or ()]

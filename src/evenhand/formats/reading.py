@@ -27,6 +27,7 @@ from evenhand.errors import (
     listing,
     require_sequence,
     require_text,
+    require_unused,
     unknown,
 )
 from evenhand.formats import PLATFORMS
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 MODULES = {"moodle": "courses", "canvas": "courses", "gavel": "long"}
 """Where a layout is that has no module of its own."""
-PARTS = ("item", "reviewer")
 SELF = "self"
 NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
 AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
@@ -179,8 +179,7 @@ def read(
         (Counts(70 scores of 1 item), None)
     """
     if asked.format and asked.format not in PLATFORMS:
-        text = unknown("format", asked.format, PLATFORMS)
-        raise OptionError(text[:1].upper() + text[1:])
+        raise OptionError(str(Source().unknown("format", asked.format, PLATFORMS)))
     table = _table(source, asked)
     if companion is not None:
         table = replace(table, companion=_table(companion, Asked()))
@@ -191,13 +190,9 @@ def read(
             "These are counts of scores, by the column 'count', and only compare can "
             "decide from them. Give the ratings, or leave out that column."
         )
-    about = {name: name for name in ("scale", "rows", "exclude", "only", "anonymise")}
-    more = {part: f"a column for the {part}" for part in ("pair", "weight")}
-    for option, name in (about | more).items():
-        if getattr(asked.columns if option in more else asked, option):
-            raise OptionError(
-                f"{name} must be left out for counts of scores: it is about ratings."
-            )
+    for name in ("scale", "rows", "exclude", "only", "anonymise", "pair", "weight"):
+        given = getattr(asked, name, "") or getattr(asked.columns, name, "")
+        require_unused(name, given, "for counts of scores: it is about ratings")
     return _counts(table, asked, None), None
 
 
@@ -310,11 +305,9 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
         "columns 'judge', 'entry' and 'mark'"
     """
     columns, named = asked.columns, asked.format
-    if asked.rows and named not in ("", "wide", "forms"):
-        raise OptionError(
-            "rows must be left out: it says which way round a wide table is."
-        )
     if named:
+        if named not in ("wide", "forms"):
+            require_unused("rows", asked.rows, "for a table that is not wide")
         return layout_of(named), ""
     if not (columns.winner or columns.rank or asked.rows == "items"):
         from evenhand.formats import forms  # noqa: PLC0415 - like other layouts
@@ -344,16 +337,16 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
 def _table(source: Readable | IntoDataFrame, asked: Asked) -> Table:
     """Read a file's cells, join columns such as judge+prompt, and say of commas."""
     frame = nw.from_native(source, pass_through=True)
-    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        table = read_table(fetch(frame), asked.sheet)
-    elif asked.sheet:
-        raise OptionError(
-            f"sheet must be left out for a dataframe, got {asked.sheet!r}."
-        )
-    else:
+    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        require_unused("sheet", asked.sheet, "for a dataframe")
         columns = frame_columns(frame)
         values = {name: column_values(column) for name, column in columns.items()}
         table = Table.of(values, Source())
+    else:
+        file = fetch(frame)
+        if file.format != "excel":
+            require_unused("sheet", asked.sheet, f"for {file.format}")
+        table = read_table(file, asked.sheet)
     more = {
         name: join_labels(parts, table.columns, table.source)
         for name in (asked.columns.reviewer, asked.columns.item)
@@ -423,59 +416,53 @@ def _names(*texts: str) -> set[str]:
 
 def _wanted(found: Long, asked: Asked, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Tell which ratings the user wants."""
-    names = found.names
-    columns = {
-        part: [found.table.cells(name) for name in them if name]
-        for part, them in (
-            ("item", (names.item, names.winner, names.loser)),
-            ("reviewer", (names.reviewer,)),
-        )
-    }
-    known = {
-        part: {label for cells in them for label in cells.unique()}
-        for part, them in columns.items()
-    }
     keep = np.ones(len(own), dtype=np.bool_)
-    if SELF in asked.exclude and not any(SELF in them for them in known.values()):
-        keep = ~own
-    out, only = _parted(asked.exclude, known), _parted(asked.only, known)
-    for part, them in columns.items():
-        for cells in them:
-            keep &= ~cells.is_in(list(out[part])).to_numpy()
-            keep &= cells.is_in(list(only[part] or known[part])).to_numpy()
+    if not (asked.exclude or asked.only):
+        return keep
+    known: dict[str, set[str]] = {"item": set(), "reviewer": set()}
+    columns = []
+    for role in ("item", "winner", "loser", "reviewer"):
+        if name := getattr(found.names, role):
+            part, cells = role if role in known else "item", found.table.cells(name)
+            known[part].update(cells.unique())
+            columns.append((part, cells))
+    out = [_part_of(text, known) for text in asked.exclude]
+    only = [_part_of(text, known) for text in asked.only]
+    if (SELF, SELF) in out:
+        keep &= ~own
+    for part, cells in columns:
+        kept = [label for it, label in only if it == part] or [*known[part]]
+        keep &= cells.is_in(kept).to_numpy()
+        keep &= ~cells.is_in([label for it, label in out if it == part]).to_numpy()
     return keep
 
 
-def _parted(names: Sequence[str], known: dict[str, set[str]]) -> dict[str, set[str]]:
-    """Return which of some names are items and which are reviewers."""
-    found: dict[str, set[str]] = {part: set() for part in PARTS}
-    for text in names:
-        part, _, label = text.partition("=")
-        parts = [part]
-        if part not in PARTS or "=" not in text or text in set().union(*known.values()):
-            parts, label = list(PARTS), text
-        label = label.strip()
-        there = [part for part in parts if label in known[part]]
-        if not there and label == SELF:
-            continue
-        if not there:
-            what = parts[0] if len(parts) == 1 else "label"
-            every = sorted({it for part in parts for it in known[part]})
-            raise OptionError(unknown(what, label, every))
-        if len(there) > 1:
-            raise OptionError(
-                f"{label!r} is both an item and a reviewer. Write 'item={label}' or "
-                f"'reviewer={label}'."
-            )
-        found[there[0]].add(label)
-    return found
+def _part_of(text: str, known: dict[str, set[str]]) -> tuple[str, str]:
+    """Tell whether a name is an item's or a reviewer's, or "self"."""
+    part, equals, label = text.partition("=")
+    parts, what = [part], part
+    if not equals or part not in known or any(text in them for them in known.values()):
+        parts, what, label = list(known), "label", text
+    label = label.strip()
+    there = [part for part in parts if label in known[part]]
+    if not there and label == SELF:
+        return SELF, SELF
+    if not there:
+        every = set().union(*(known[part] for part in parts))
+        raise OptionError(unknown(what, label, sorted(every)))
+    if len(there) > 1:
+        raise OptionError(
+            f"{label!r} is both an item and a reviewer. Write 'item={label}' or "
+            f"'reviewer={label}'."
+        )
+    return there[0], label
 
 
 def _numbered(found: Long, asked: Asked) -> Long:
     """Turn cells that are no plain numbers into numbers, if it is clear how."""
     kind = found.names.kind
-    if asked.scale and kind != "scores":
-        raise OptionError(f"scale must be left out for {kind}: it orders scores.")
+    if kind != "scores":
+        require_unused("scale", asked.scale, f"for {kind}: it orders scores")
     table = found.table
     for name in (found.names.score, found.names.rank, found.names.weight):
         scale = asked.scale if name == found.names.score else ""
@@ -503,11 +490,8 @@ def _coded(found: Long, path: str) -> tuple[Key, Long]:
     name, table = found.names.reviewer, found.table
     if not name:
         raise table.source.whole("There is no reviewer to anonymise.")
-    if found.names.pair:
-        raise OptionError(
-            "anonymise must be left out for pairs of reviewers, whose labels may tell "
-            "who they are."
-        )
+    why = "for pairs of reviewers, whose labels may tell who they are"
+    require_unused("anonymise", found.names.pair, why)
     people = label_series(table.columns[name], name, table.source).cast(pl.String)
     names = people.unique().sort().to_list()
     key = open_key(path, names)

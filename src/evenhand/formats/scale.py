@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evenhand.columns import Source
 
 LETTER = re.compile(r"[A-Za-z]")
-BEST = re.compile(r"\s*best\s*=\s*(.*?)\s*")
+BEST = re.compile(r"\s*best\s*=\s*([A-Za-z])\s*")
 BASE = re.compile(r"\s*/\s*(?=.*[1-9])([0-9]+(?:\.[0-9]+)?)\s*")
 NUMBERS = re.compile(
     r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:\s*(?:/|out of)\s*([0-9]+(?:\.[0-9]+)?))?"
@@ -229,11 +229,6 @@ def _based(distinct: pl.Series, what: str, source: Source, scale: str) -> Number
 
 def _letters(keys: set[str], what: str, source: Source, best: str) -> dict[str, float]:
     """Number letters by their distance from the best one."""
-    if not LETTER.fullmatch(best):
-        raise OptionError(
-            f"scale must be best= and a single letter, got {shown(f'best={best}')}. "
-            "Give the order of other grades as 'worst<...<best'."
-        )
     seen = sorted({key for key in keys if LETTER.fullmatch(key)} | {best.casefold()})
     ordered = sorted(seen, reverse=best.casefold() == seen[0])
     far = any(abs(ord(a) - ord(b)) > FARTHEST for a, b in itertools.pairwise(ordered))

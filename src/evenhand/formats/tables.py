@@ -29,7 +29,7 @@ from evenhand.columns import (
     cut_alike,
     is_alias,
 )
-from evenhand.errors import OptionError, RatingsError, counted, listing, shown
+from evenhand.errors import RatingsError, counted, listing, must_be, shown
 from evenhand.formats.files import File, read_cells
 
 if TYPE_CHECKING:
@@ -46,9 +46,10 @@ THOUSANDS = r"^[+-]?[0-9]{1,3},[0-9]{3}$"
 NOTHING = ["", *MISSING_WORDS]
 LABELS = ALIASES["reviewer"] | ALIASES["item"]
 MOST_KEYS = 1000
+LISTS = ("notes", "reviews")
 SCALARS = (str, int, float, bool)
 EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, ...].'
-HEADER_MARKS = ("SubmissionId", "Paper ID")
+HEADER_MARKS = frozenset({"SubmissionId", "Paper ID"})
 """Names in headers that may stand below other lines, as CMT writes them."""
 PREAMBLE = 10
 DECODER = Path(__file__).with_name("decoder.py")
@@ -63,7 +64,7 @@ class Table:
         source: The file and the line of each row, for messages.
         corner: The first column if it has no name, as in wide tables.
         document: What a JSON file holds, as plain values.
-        nameless: How many other columns hold something but have no name.
+        nameless: Whether another column holds something but has no name.
         companion: A second table of the same export, if one was given.
         commas: Whether numbers may have decimal commas: semicolons separate fields.
         notices: What was left out or taken otherwise, and what the reader must know.
@@ -73,7 +74,7 @@ class Table:
     source: Source
     corner: pl.Series | None = None
     document: object = None
-    nameless: int = 0
+    nameless: bool = False
     companion: Table | None = None
     commas: bool = False
     notices: tuple[Notice, ...] = ()
@@ -258,7 +259,6 @@ def read_table(file: File, sheet: str = "") -> Table:
 
     Raises:
         RatingsError: If the file is damaged or not of its format.
-        OptionError: If a sheet is named for a file that has none.
 
     Examples:
         >>> from evenhand.formats.files import File
@@ -266,8 +266,6 @@ def read_table(file: File, sheet: str = "") -> Table:
         >>> list(read_table(file).columns)
         ['judge', 'mark']
     """
-    if sheet and file.format != "excel":
-        raise OptionError(f"sheet must be left out for {file.format}, got {sheet!r}.")
     if file.format == "parquet":
         return _parquet(file)
     if file.format == "excel":
@@ -299,7 +297,7 @@ def decimal_points(table: Table, sign: str) -> Table:
         ['7.5', '8']
     """
     if sign not in ("", ".", ","):
-        raise OptionError(f"decimal must be '.' or ',', got {sign!r}.")
+        raise must_be("decimal", "'.' or ','", sign)
     found = {}
     free = [name for name in table.columns if not is_alias(name, LABELS)]
     for name in free if sign == "," or (table.commas and not sign) else ():
@@ -398,21 +396,15 @@ def _constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number that JSON has")
 
 
-def holds_objects(value: object) -> bool:
-    """Return whether a value is a list of objects, by its first entry.
-
-    Examples:
-        >>> holds_objects([{}]), holds_objects(["x"]), holds_objects([])
-        (True, False, False)
-    """
+def _holds_objects(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def entries(document: object, source: Source) -> list[dict[str, object]]:
     """Return the objects of a document's list.
 
-    The list may be the document itself, or the only list of objects in it, as under
-    "notes" or "reviews".
+    The list may be the document itself, or that under "notes" or "reviews", or the only
+    list of objects in it.
 
     Raises:
         RatingsError: If an entry of the list is not an object.
@@ -422,17 +414,15 @@ def entries(document: object, source: Source) -> list[dict[str, object]]:
         [{'id': 'x'}]
     """
     if isinstance(document, dict):
-        lists = [value for value in document.values() if holds_objects(value)]
-        document = lists[0] if len(lists) == 1 else [document]
+        lists = {key: it for key, it in document.items() if _holds_objects(it)}
+        found = [lists[key] for key in LISTS if key in lists][:1] or [*lists.values()]
+        document = found[0] if len(found) == 1 else [document]
     if not isinstance(document, list):
         return []
     for place, entry in enumerate(document):
         if not isinstance(entry, dict):
-            raise source.at(
-                place,
-                f"entry must be a JSON object with named values, got {shown(entry)}",
-                EXAMPLE,
-            )
+            rule = "entry must be a JSON object with named values"
+            raise source.at(place, f"{rule}, got {shown(entry)}", EXAMPLE)
     return document
 
 
@@ -496,11 +486,8 @@ def _excel(file: File, sheet: str) -> Table:
     filled = _filled_rows(frame).tolist()
     if not filled:
         raise RatingsError(f"{file.name}: There is no row.")
-    marked = (
-        row
-        for row in filled[:PREAMBLE]
-        if any((cell or "").strip() in HEADER_MARKS for cell in frame.row(row))
-    )
+    rows = filled[:PREAMBLE]
+    marked = (row for row in rows if not HEADER_MARKS.isdisjoint(frame.row(row)))
     head = next(marked, filled[0])
     header = [cell or "" for cell in frame.row(head)]
     source = Source(file.name, lambda row: head + row + 2, "row")
@@ -539,7 +526,7 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     # Columns without a name, as spreadsheets and indices leave them, are not read.
     columns = {name: cell for name, cell in zip(names, cells, strict=True) if name}
     others = [it for it, name in enumerate(names) if it and not name]
-    nameless = sum(len(_filled_rows(rows[:, [place]])) > 0 for place in others)
+    nameless = len(_filled_rows(rows[:, others])) > 0
     corner = None if names[0] else cells[0]
     return Table(columns, source, corner, nameless=nameless)
 

@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.columns import ALIASES, Columns, Source
-from evenhand.errors import OptionError, counted, listing, must_be, shown
+from evenhand.errors import counted, listing, must_be, require_unused, shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import given, is_number, may_be_scores, scored
 from evenhand.formats.tables import Table, plain, strings
@@ -37,19 +37,14 @@ SUMMARY = re.compile(
 )
 """Names of summaries, some of them in other languages; numbers tell the rest."""
 OTHER = re.compile(
-    r"#|no\.?|nr\.?|number|index|row|line|id|key|code|"
+    r"#|no|nr|number|index|row|line|id|key|code|phone|"
     r"(?:item|paper|submission|project|entry|student|user|reviewer|judge|team) "
-    r"?(?:#|no\.?|nr\.?|number|id|name|email|count)|"
-    r"year|date|time|timestamp|month|day|deadline|age|"
-    r"track|area|topics?|keywords?|category|session|type|format|language|group|"
-    r"section|department|school|course|class|country|institution|affiliation|"
-    r"title|name|first name|last name|surname|e ?mail|url|link|doi|phone|"
-    r"authors?|supervisor|abstract|description|summary|"
-    r"comments?|remarks?|notes?|feedback|text|"
-    r"decision|status|state|accept|accepted|reject|rejected|outcome|"
-    r"(?:.* )?(?:confidence|expertise|familiarity)|weight|"
+    r"?(?:#|no|nr|number|id|count)|year|date|time|timestamp|month|day|deadline|age|"
+    r"track|session|group|section|class|accept|accepted|reject|rejected|decision|"
+    r"(?:.* )?(?:confidence|expertise|familiarity)|"
     r"pages|words|length|size|version|budget|cost|price|amount|votes"
 )
+"""Names of other columns of numbers; those of words are refused for their words."""
 ROLES = frozenset().union(*ALIASES.values()) - {"mark"}
 """Names of the columns of a long table; Mark is a first name too."""
 LEAST = 2
@@ -143,17 +138,13 @@ def _check_asked(table: Table, asked: layouts.Asked) -> None:
     labels = asked.rows.removesuffix("s")
     if asked.rows != f"{labels}s" or labels not in OTHER_WAY:
         raise must_be("rows", "'items' or 'reviewers'", asked.rows)
+    why = f"for a wide table: only {labels}= or --{labels} can name a column"
     for part in asked.columns.__slots__:
-        if part != labels and getattr(asked.columns, part):
-            raise OptionError(
-                f"{part} must be left out for a wide table with rows={asked.rows!r}: "
-                f"only {labels}= or --{labels} can name a column, that of the labels."
-            )
+        if part != labels:
+            require_unused(part, getattr(asked.columns, part), why)
     if table.nameless:
-        raise table.source.whole(
-            f"{counted(table.nameless, 'column')} without a name but with values. Name "
-            "it or empty it."
-        )
+        text = "A column without a name holds values. Name it or empty it."
+        raise table.source.whole(text)
 
 
 def _parts(table: Table, asked: layouts.Asked) -> _Parts:
@@ -266,12 +257,12 @@ def _unused(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -> Table:
         parts.down: idle.unique(maintain_order=True).to_list(),
         parts.other: [parts.across[it] for it in np.flatnonzero(~filled.any(axis=0))],
     }
-    if items := unused["item"]:
-        text = f"Items without any score are not in the result: {listing(items)}."
-        table = table.noted("unrated_items", text)
-    if reviewers := unused["reviewer"]:
-        text = f"{counted(len(reviewers), 'reviewer')} without any score left out."
-        table = table.noted("idle_reviewers", text)
+    if unused["item"]:
+        text = "Items without any score are not in the result"
+        table = table.noted("unrated_items", f"{text}: {listing(unused['item'])}.")
+    if unused["reviewer"]:
+        idlers = counted(len(unused["reviewer"]), "reviewer")
+        table = table.noted("idle_reviewers", f"{idlers} without any score left out.")
     return table
 
 
