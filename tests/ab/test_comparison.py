@@ -592,7 +592,7 @@ class TestRefusals:
                 {"both": "drop"},
                 r"both='drop' must come with a Ratings\. Counts and lists",
             ),
-            ({"both": "keep"}, r"both must be 'drop' or 'decide', got 'keep'"),
+            ({"both": "keep"}, r"both must be one of 'drop', 'decide', got 'keep'"),
             ({"items": ("A",)}, r"items must be two labels, got \('A',\)"),
             ({"items": "AB"}, r"items must be two labels, got 'AB'"),
             ({"items": ("A", " A")}, r"items must be two different labels"),

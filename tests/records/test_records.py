@@ -340,7 +340,7 @@ def test_ratings_that_cannot_be_decided_from_are_a_difference_too(
     result = audit(file, twice)
     assert result.first is not None
     assert result.first.name == "data"
-    assert named(result)["decision"] == "unchecked"
+    assert "decision" not in named(result)
 
 
 def test_a_start_of_the_users_own_cannot_be_replayed(tmp_path: Path) -> None:
@@ -521,8 +521,8 @@ BAD = [
     (b"[1]", "not a record of evenhand"),
     (b'{"schema": 3}', "not a record of evenhand"),
     (b'{"schema": "other/1"}', "not a record of evenhand"),
-    (b'{"schema": "evenhand.sael/1"}', "did you mean 'seal'"),
-    (b'{"schema": "evenhand.record/2"}', "must be 'evenhand.record/1'"),
+    (b'{"schema": "evenhand.sael/1"}', "did you mean 'evenhand.seal/1'"),
+    (b'{"schema": "evenhand.record/2"}', "did you mean 'evenhand.record/1'"),
     (b'{"schema": "evenhand.seal/1", "schema": "x"}', "the key 'schema' stands twice"),
     (b'{"a": NaN}', "NaN is not a number"),
     (b'{"a": 1e999}', "too large"),
@@ -542,14 +542,14 @@ def test_what_is_not_a_record_of_ours_is_refused(data: bytes, words: str) -> Non
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"parameters": {}}, "parameters must be per_reviewer and per_item, got {}"),
-        ({"items": "p1"}, 'items must be a list of labels, got "p1"'),
-        ({"items": [True]}, "items must be a list of labels"),
-        ({"rows": [["Bo"]]}, "rows must be a list of pairs of labels"),
-        ({"seed": -1}, "seed must be an integer of at least 0 or null, got -1"),
-        ({"design": None}, "design must be text, got null"),
+        ({"parameters": {}}, "parameters cannot be {}"),
+        ({"items": "p1"}, 'items cannot be "p1"'),
+        ({"items": [True]}, "items cannot be [true]"),
+        ({"rows": [["Bo"]]}, 'rows cannot be [["Bo"]]'),
+        ({"seed": -1}, "cannot be drawn again: rng must be"),
+        ({"design": None}, "design cannot be null"),
         ({"design": "halfs"}, "cannot be drawn again: unknown design 'halfs'"),
-        ({"groups": 3}, "groups must be a list of pairs"),
+        ({"groups": 3}, "groups cannot be 3"),
     ],
 )
 def test_a_record_of_the_wrong_shape_is_refused(

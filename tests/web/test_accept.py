@@ -80,7 +80,7 @@ class World:
         assert head == self.head
         found: dict[tuple[str, str], object] = {}
         for event in events:
-            salt, body = self.payloads[event["n"]]  # type: ignore[index]  # a number
+            salt, body = self.payloads[event["n"]]
             assert event["payload"] == payload_hash(salt, body)  # type: ignore[arg-type]  # plain
             assert isinstance(body, dict)
             found[body["reviewer"], body["item"]] = body["score"]

@@ -118,24 +118,16 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
             f"from counts, got {levels:,}. Give the ratings themselves, or round the "
             "scores before you count them."
         )
-    return Sides(
-        labels,
-        one,
-        two,
-        "random",
-        counts.summary(),
-        notices=tuple(_without_unrated(counts, labels)),
-        once=counts.once,
-    )
+    told, once = _without_unrated(counts, labels), counts.once
+    return Sides(labels, one, two, "random", counts.summary(), notices=told, once=once)
 
 
 def _without_unrated(
     data: Ratings | Counts, labels: tuple[Label, Label]
-) -> list[Notice]:
+) -> tuple[Notice, ...]:
     """An item without a score is in this result after all, on an empty side."""
-    beside = set(data.unrated_labels) <= set(labels)
-    hidden = "unrated_items" if beside else ""
-    return [notice for notice in data.notices if notice.code != hidden]
+    hidden = "unrated_items" if set(data.unrated_labels) <= set(labels) else ""
+    return tuple(notice for notice in data.notices if notice.code != hidden)
 
 
 def _require_scores(labels: tuple[Label, Label], number: int) -> None:
@@ -206,29 +198,27 @@ def sides_from_ratings(
     rows: list[Codes]
     rows = [np.flatnonzero(ratings.item_codes == code) for code in codes]
     _require_scores(labels, len(rows[0]) + len(rows[1]))
-    notices = _without_unrated(ratings, labels)
-    notices += ratings.weighing(rule.name, used=False)
+    notices = [
+        *_without_unrated(ratings, labels),
+        *ratings.weighing(rule.name, used=False),
+    ]
     verdict: int | None = None
-    pairing: Pairing = "random"
     reviewers = [ratings.reviewer_codes[side] for side in rows]
     twice = np.intersect1d(reviewers[0], reviewers[1])
-    if not rule.blind and len(twice) and both == "decide":
-        verdict, notice = _unanimous(ratings, rows, twice, labels)
+    deciding = len(twice) > 0 and both == "decide"
+    if not rule.blind and not deciding and ratings.kind != "scores":
+        raise RatingsError(
+            f"method {str(rule)!r} needs scores, but the data holds only "
+            f"{ratings.kind}, and a rank is never used as a score. Use both='decide' "
+            "if the reviewers agree, or method 'coin'."
+        )
+    if not rule.blind and len(twice):
+        rows, verdict, notice = _settle_both(ratings, rows, twice, labels, both)
         notices.append(notice)
-    elif not rule.blind:
-        if ratings.kind != "scores":
-            raise RatingsError(
-                f"method {str(rule)!r} needs scores, but the data holds only "
-                f"{ratings.kind}, and a rank is never used as a score. Use "
-                "both='decide' if the reviewers agree, or method 'coin'."
-            )
-        if len(twice):
-            rows, notice = _without(ratings, rows, twice, labels, both)
-            notices.append(notice)
+    pairing: Pairing = "random"
     in_pairs = ratings.pair_codes is not None and declared.design != "panels"
     if in_pairs and verdict is None and rule.pairs != "none":
-        pairing = "pairs"
-        rows = _in_pairs(ratings, rows, labels)
+        pairing, rows = "pairs", _in_pairs(ratings, rows, labels)
     one, two = (ratings.preference[side] for side in rows)
     return Sides(
         labels,
@@ -280,11 +270,9 @@ def _chosen(
         whole = all(isinstance(label, int) for label in codes)
         first, second = sorted(codes, key=lambda label: label if whole else str(label))
     else:
-        advice = (
-            "Choose two with items=(a, b) or --items A B."
-            if len(codes) > TWO
-            else "There is nothing to compare it with."
-        )
+        advice = "There is nothing to compare it with."
+        if len(codes) > TWO:
+            advice = "Choose two with items=(a, b) or --items A B."
         raise RatingsError(
             f"ratings must be of two items to compare them, got {len(codes)}: "
             f"{listing(codes)}. {advice}"
@@ -292,13 +280,35 @@ def _chosen(
     return (first, second), (codes[first], codes[second])
 
 
-def _unanimous(
-    ratings: Ratings, rows: list[Codes], twice: Codes, labels: tuple[Label, Label]
-) -> tuple[int, Notice]:
-    """Return the item that every reviewer of both likes better."""
+def _settle_both(
+    ratings: Ratings,
+    rows: list[Codes],
+    twice: Codes,
+    labels: tuple[Label, Label],
+    both: Both | None,
+) -> tuple[list[Codes], int | None, Notice]:
+    """Follow the reviewers of both items if they agree, or leave them out, as asked."""
+    people = [ratings.reviewer_labels[code] for code in twice.tolist()]
+    people.sort(key=place_of)
+    names = listing(people)
+    if both is None:
+        raise RatingsError(
+            f"reviewers must score one of {labels[0]!r} and {labels[1]!r}, got "
+            f"{len(twice)} who scored both: {names}. Use both='drop' (--both drop) to "
+            "leave them out or both='decide' to let them decide."
+        )
+    theirs = [np.isin(ratings.reviewer_codes[side], twice) for side in rows]
+    if both == "drop":
+        kept = [side[~own] for side, own in zip(rows, theirs, strict=True)]
+        if len(kept[0]) + len(kept[1]) == 0:
+            raise RatingsError(
+                f"both='drop' leaves no score of {labels[0]!r} or {labels[1]!r}: every "
+                "reviewer scored both. Use both='decide'."
+            )
+        text = f"Reviewers who scored both items are left out: {names}."
+        return kept, None, Notice("both_dropped", text)
     one, two = (
-        ratings.preference[side[np.isin(ratings.reviewer_codes[side], twice)]]
-        for side in rows
+        ratings.preference[side[own]] for side, own in zip(rows, theirs, strict=True)
     )
     wins, losses = int((one > two).sum()), int((one < two).sum())
     if max(wins, losses) < len(twice):
@@ -313,47 +323,16 @@ def _unanimous(
         f"{labels[verdict]!r} above {labels[1 - verdict]!r}; that decides, and no "
         "other score was used."
     )
-    return verdict, Notice("both_decided", text)
-
-
-def _without(
-    ratings: Ratings,
-    rows: list[Codes],
-    twice: Codes,
-    labels: tuple[Label, Label],
-    both: Both | None,
-) -> tuple[list[Codes], Notice]:
-    """Leave out the reviewers of both items, if that was asked for."""
-    people = [ratings.reviewer_labels[code] for code in twice.tolist()]
-    people.sort(key=place_of)
-    names = listing(people)
-    if both is None:
-        raise RatingsError(
-            f"reviewers must score one of {labels[0]!r} and {labels[1]!r}, got "
-            f"{len(twice)} who scored both: {names}. Use both='drop' (--both drop) to "
-            "leave them out or both='decide' to let them decide."
-        )
-    kept = [side[~np.isin(ratings.reviewer_codes[side], twice)] for side in rows]
-    if len(kept[0]) + len(kept[1]) == 0:
-        raise RatingsError(
-            f"both='drop' leaves no score of {labels[0]!r} or {labels[1]!r}: every "
-            "reviewer scored both. Use both='decide'."
-        )
-    text = f"Reviewers who scored both items are left out: {names}."
-    return kept, Notice("both_dropped", text)
+    return rows, verdict, Notice("both_decided", text)
 
 
 def _in_pairs(
     ratings: Ratings, rows: list[Codes], labels: tuple[Label, Label]
 ) -> list[Codes]:
     """Order both sides by pair, each of which must hold one rating of each item."""
-    pair_codes = ratings.pair_codes
-    if pair_codes is None:
-        return rows
-    n_pairs = len(ratings.pair_labels)
-    held = [np.bincount(pair_codes[side], minlength=n_pairs) for side in rows]
-    present = held[0] + held[1] > 0
-    wrong = np.flatnonzero(present & ((held[0] != 1) | (held[1] != 1)))
+    codes, n_pairs = np.asarray(ratings.pair_codes), len(ratings.pair_labels)
+    held = [np.bincount(codes[side], minlength=n_pairs) for side in rows]
+    wrong = np.flatnonzero((held[0] != held[1]) | (held[0] > 1))
     if len(wrong):
         pair = int(wrong[0])
         raise RatingsError(
@@ -362,7 +341,7 @@ def _in_pairs(
             f"{held[1][pair]}. Correct the pair column, or leave it out to pair at "
             "random."
         )
-    return [side[np.argsort(pair_codes[side], kind="stable")] for side in rows]
+    return [side[np.argsort(codes[side], kind="stable")] for side in rows]
 
 
 def _two(items: Sequence[Label]) -> tuple[Label, Label]:
@@ -389,8 +368,7 @@ def _as_scores(values: object, what: str) -> Floats:
 
 def _summary(labels: tuple[Label, Label], one: Floats, two: Floats) -> dict[str, Json]:
     """Return the sizes of two lists and their hash."""
-    counts = len(one), len(two)
-    total = sum(counts)
+    counts, total = (len(one), len(two)), len(one) + len(two)
     if total == 0:
         raise RatingsError("There is no score. Give at least one of either item.")
     head = {"schema": "evenhand.scores/1", "items": labels, "counts": counts}

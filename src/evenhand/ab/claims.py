@@ -120,7 +120,7 @@ def _findings(
     if chosen.pairs != "none" and not _paired_by_chance(sides, declared.design):
         text = "scores were paired blindly, without a look at them"
         yield Finding("declared", text)
-    weight = chosen.voting
+    weight = chosen.weight
     if weight is not None:
         yield weight_finding(weight)
     if outcome.check is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,13 +26,12 @@ from evenhand.ab.pvalues import (
     mean_of,
     p_values,
 )
-from evenhand.ab.rules import TRIM
 from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import declare
 from evenhand.engines.counts import Counts, counts_or_ratings
-from evenhand.errors import OptionError, RatingsError, require_text, unknown
-from evenhand.method import as_json, as_method
+from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.method import as_json, as_method, choice
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, is_frame
@@ -54,6 +53,8 @@ __all__ = ["BOTH", "Comparison", "compare"]
 
 BOTH = ("drop", "decide")
 SIDES = ("first", "second")
+OUTCOME = ("winner", "p_first", "p_first_se", "decided_by")
+P_VALUES = ("p_value", *(f"p_value_{side}" for side in SIDES))
 # Shares are given of each score where there are so many different ones at most.
 FEW_LEVELS = 10
 KINDS: dict[str, Any] = {
@@ -161,21 +162,18 @@ class Comparison(Drawn):
             >>> compare([7], [6], method="mean", rng=7).to_dict()["winner"]
             'A'
         """
+        told = {} if self.test is None else asdict(self.test)
         return {
             "schema": "evenhand.compare/1",
             "items": list(self.items),
-            "winner": self.winner,
-            "p_first": self.p_first,
-            "p_first_se": self.p_first_se,
-            "decided_by": self.decided_by,
+            **{name: getattr(self, name) for name in OUTCOME},
             "votes": None if self.votes is None else list(self.votes),
             "scores": self.scores
             and {name: as_json(part) for name, part in self.scores._asdict().items()},
             "difference": self.difference and self.difference._asdict(),
-            "p_value": self.p_value,
-            "p_value_first": self.p_value_first,
-            "p_value_second": self.p_value_second,
-            "test": None if self.test is None else _about(self.test),
+            **{name: getattr(self, name) for name in P_VALUES},
+            "test": self.test
+            and {name: told[name] for name in told if name not in P_VALUES},
             **tail(self),
         }
 
@@ -197,10 +195,7 @@ class Comparison(Drawn):
         row = {
             "first": self.items[0],
             "second": self.items[1],
-            "winner": self.winner,
-            "p_first": self.p_first,
-            "p_first_se": self.p_first_se,
-            "decided_by": self.decided_by,
+            **{name: getattr(self, name) for name in OUTCOME},
             **{
                 f"{name}_{side}": None if pair is None else pair[end]
                 for name, pair in pairs.items()
@@ -210,9 +205,7 @@ class Comparison(Drawn):
             "difference": found and found.estimate,
             "difference_low": found and found.low,
             "difference_high": found and found.high,
-            "p_value": self.p_value,
-            "p_value_first": self.p_value_first,
-            "p_value_second": self.p_value_second,
+            **{name: getattr(self, name) for name in P_VALUES},
             "method": self.method,
             "seed": str(self.seed),
         }
@@ -311,9 +304,8 @@ def compare(
     if is_frame(first) or any(name is not None for name in columns.values()):
         first = counts_or_ratings(first, **columns)
     chosen = as_method(method, Rule)
-    require_text(both=both, test=test)
-    if both is not None and both not in BOTH:
-        raise OptionError(f"both must be 'drop' or 'decide', got {both!r}.")
+    if both is not None:
+        choice("both", *BOTH)(both)
     seed = seed_from(rng)
     ratings = first if isinstance(first, Ratings) else None
     declared = declare(design, assignment, AB_DESIGNS, ratings, items)
@@ -364,11 +356,6 @@ def compare(
     )
 
 
-def _about(test: PValues) -> dict[str, Json]:
-    told = test.to_dict()
-    return {name: told[name] for name in told if not name.startswith("p_value")}
-
-
 def _summary(sides: Sides) -> Summary:
     one, two = sides.first, sides.second
     n, means = (one.size, two.size), (mean_of(one), mean_of(two))
@@ -409,18 +396,10 @@ def _tested(
     if test is not None and not statistic.startswith(test):
         statistic = test
     grouped = design in GROUPED or statistic == "pairs"
-    scores: tuple[Any, Any] = tables
-    if grouped:
-        scores = sides.one_by_one(f"test {test or chosen.called!r}")
+    what = f"test {test or chosen.called!r}"
+    scores: tuple[Any, Any] = sides.one_by_one(what) if grouped else tables
     groups = sides.groups if design in GROUPED else None
-    found = p_values(
-        *scores,
-        statistic=statistic,
-        design=design,
-        groups=groups,
-        trim=getattr(chosen, "trim", TRIM),
-        rng=seed,
-    )
     drawn = "matched" if statistic == "pairs" else design
-    shift = mean_interval(*scores, design=drawn, groups=groups, seed=seed)
-    return found, shift, ()
+    by: dict[str, Any] = {"design": drawn, "groups": groups}
+    found = p_values(*scores, statistic=statistic, trim=chosen.trim, rng=seed, **by)
+    return found, mean_interval(*scores, seed=seed, **by), ()

@@ -131,11 +131,9 @@ def majority_probability(probabilities: Numbers) -> Floats:
         array([0.84375, 0.5    ])
     """
     chances = np.atleast_1d(as_numbers(probabilities, "probability"))
-    outside = (chances < 0) | (chances > 1)
-    if outside.any():
-        raise RatingsError(
-            f"probability must be in [0, 1], got {chances[outside].flat[0]}."
-        )
+    bad = chances[(chances < 0) | (chances > 1)]
+    if len(bad):
+        raise RatingsError(f"probability must be in [0, 1], got {bad[0]}.")
     shape, votes = chances.shape[:-1], chances.shape[-1]
     rows = chances.reshape(math.prod(shape), votes)
     if is_exact(rows) or votes <= FEW_VOTES:
@@ -324,7 +322,13 @@ def _sampled(
     cells = len(held.levels) * len(taken.levels)
     if cells <= max(pairs, SAMPLED_CELLS // FEWEST_PAIRINGS):
         table = terms(held.levels[:, None], taken.levels[None, :])
-        lead = _mean_lead(held, taken, table)
+        # Changing a pairing by one score moves the sum of the leads of all pairs by at
+        # most 4, so that by Azuma's inequality the sum is off its mean by k s with
+        # probability at most exp(-k s**2 / 8); coins by at most exp(-k s**2 / 2). With
+        # shares of 2/3 and 1/3 of the lead, the other side wins with probability at
+        # most 2 exp(-k lead**2 / 18).
+        parts = [side.counts / side.size for side in (held, taken)]
+        lead = float(parts[0] @ (table[..., -1] - table[..., 0]) @ parts[1])
         if pairs * lead * lead > CLEAR:
             return math.copysign(1.0, lead), 0.0, 0
     rng = np.random.Generator(stream(seed, "pairings"))
@@ -340,19 +344,6 @@ def _sampled(
     total = len(values)
     se = float(values.std(ddof=1)) / math.sqrt(total) or 1 / total
     return float(values.mean()), se, total
-
-
-def _mean_lead(held: Table, taken: Table, table: Floats) -> float:
-    """Return the mean over all pairs of points for the held side, from -1 to 1.
-
-    Changing a pairing by one score moves the sum of the leads of all pairs by at most
-    4, so that by Azuma's inequality the sum is off its mean by k s with probability at
-    most exp(-k s**2 / 8); coins by at most exp(-k s**2 / 2). With shares of 2/3 and 1/3
-    of the lead, the other side wins with probability at most 2 exp(-k lead**2 / 18).
-    """
-    lead = table[..., -1] - table[..., 0]
-    parts = [side.counts / side.size for side in (held, taken)]
-    return float(parts[0] @ lead @ parts[1])
 
 
 def _sample_orders(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
@@ -12,14 +11,7 @@ import numpy as np
 import evenhand.ab.rules as rules  # noqa: PLR0402 - not through the room's __getattr__
 from evenhand.ab import claims, law
 from evenhand.ab.pvalues import leading_item
-from evenhand.ab.weights import (
-    GapWeight,
-    as_weight,
-    finest,
-    odd,
-    rational,
-    resolved,
-)
+from evenhand.ab.weights import GapWeight, as_weight, finest, odd, rational, resolved
 from evenhand.arrays import Floats, Numbers, difference
 from evenhand.claims import Json, Notice
 from evenhand.errors import OptionError, counted, name_of, require_function
@@ -39,9 +31,7 @@ if TYPE_CHECKING:
 PAPER = "Wang and Shah (2019)"
 TIE = "tie coin"
 FAIR = 0.5
-# Up to so many scores of one item, a user's function is asked in every pairing; with
-# more, in so many sampled ones.
-FEW_SCORES = 5
+# A user's function is asked in so many sampled pairings.
 OWN_PAIRINGS = 200
 # A function that says the same in all pairings, up to rounding, does not look at them.
 ROUNDING = 1e-12
@@ -98,6 +88,8 @@ class Rule(Method):
         pairs: Whether it looks at scores in pairs: "none"; "some", so that it may, and
             at those that are left over as well; or "only".
         blind: Whether it looks at no score at all.
+        trim: Share of the scores that its trimmed means cut at each end.
+        weight: The weight of its votes, if it has any.
     """
 
     job = "compare"
@@ -105,17 +97,14 @@ class Rule(Method):
     best = claims.AGAINST_A_COIN
     pairs: ClassVar[Literal["none", "some", "only"]] = "some"
     blind: ClassVar[bool] = False
+    # Without annotations, or options of this name would come before all others.
+    trim = rules.TRIM
+    weight = None
 
     @property
     def called(self) -> str:
         """Its name in results."""
         return self.name
-
-    @property
-    def voting(self) -> GapWeight | None:
-        """The weight of its votes, if it has any."""
-        weight = getattr(self, "weight", None)
-        return weight if isinstance(weight, GapWeight) else None
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output.
@@ -127,7 +116,7 @@ class Rule(Method):
         Returns:
             Probabilities, shape (...); exact for Fractions where it can be.
         """
-        raise NotImplementedError
+        return rules.followed(self.follows, first, second, trim=self.trim)
 
     @property
     def asked(self) -> OwnRule:
@@ -167,20 +156,15 @@ class Rule(Method):
                 range of the weight.
         """
         if sides.verdict is not None:
-            first = sides.verdict == 0
-            return _certain(float(first), "reviewers of both")._replace(
-                first_wins=first
-            )
-        coin = _uniform(seed, "tie")
-        if 0 in sides.sizes:
-            part = _certain(FAIR, "coin")._replace(first_wins=coin < FAIR)
-            return part._replace(notices=tuple(self._notices(sides, part)))
-        part = self.decide(sides, seed)
-        tied = part.here == FAIR and not (self.own or self.blind)
+            part = _certain(float(sides.verdict == 0), "reviewers of both")
+            return part._replace(first_wins=sides.verdict == 0)
+        empty = 0 in sides.sizes
+        part = _certain(FAIR, "coin") if empty else self.decide(sides, seed)
+        tied = part.here == FAIR and not (self.own or self.blind or empty)
         return part._replace(
             decided_by=TIE if tied else part.decided_by,
-            first_wins=coin < part.here,
-            pairing=None if self.pairs == "none" else sides.pairing,
+            first_wins=_uniform(seed, "tie") < part.here,
+            pairing=None if self.pairs == "none" or empty else sides.pairing,
             notices=tuple(self._notices(sides, part)),
         )
 
@@ -274,10 +258,6 @@ class Sign(Rule):
     reference = f"{PAPER}, Section 3.2"
     pairs = "only"
 
-    def chance(self, first: Numbers, second: Numbers) -> Floats:
-        """Return the probability that the first item is output."""
-        return rules.sign(first, second)
-
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
         one, two, counts = _pairs(sides, seed)
@@ -302,11 +282,6 @@ class Unpaired(Rule):
     """A rule that compares one number of each item."""
 
     pairs = "none"
-    trim: ClassVar[float] = rules.TRIM
-
-    def chance(self, first: Numbers, second: Numbers) -> Floats:
-        """Return the probability that the first item is output."""
-        return rules.followed(self.follows, first, second, trim=self.trim)
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
@@ -353,7 +328,7 @@ class Trimmed(Unpaired):
     """The item with the higher trimmed mean."""
 
     name = "trimmed"
-    trim: float = TRIM  # type: ignore[misc]  # an option here, fixed elsewhere
+    trim: float = TRIM
 
 
 class Votes(Rule):
@@ -363,7 +338,7 @@ class Votes(Rule):
     best = claims.PAPER_BEATS_A_COIN
     reference = f"{PAPER}, Theorem 4"
     pairs = "only"
-    weight: GapWeight = WEIGHT
+    weight: GapWeight = WEIGHT  # type: ignore[assignment]  # none elsewhere
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output."""
@@ -424,7 +399,7 @@ class Guarded(Rule):
         rules.as_statistic,
     )
     trim: float = TRIM
-    weight: GapWeight = WEIGHT
+    weight: GapWeight = WEIGHT  # type: ignore[assignment]  # none elsewhere
 
     def __post_init__(self) -> None:
         """Refuse a trim that nothing would be cut by."""
@@ -477,7 +452,7 @@ class Guarded(Rule):
 
 
 def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
-    """Ask a user's function in the pairing drawn, and in all or many of them."""
+    """Ask a user's function in the pairing drawn, and in many others."""
     from evenhand.ab.checker import answer, check_rule
 
     one, two = sides.one_by_one("a function of your own")
@@ -499,15 +474,13 @@ def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
     here = _certain(float(answer(own, *drawn)), name_of(own))._replace(check=check)
     if sides.pairing != "random":
         return here
-    exact, source = size <= FEW_SCORES, stream(seed, "pairings")
-    some = (permutation(source, size) for _ in range(OWN_PAIRINGS))
-    orders = map(np.array, itertools.permutations(range(size))) if exact else some
+    source = stream(seed, "pairings")
+    orders = (permutation(source, size) for _ in range(OWN_PAIRINGS))
     found = [float(answer(own, *paired(order))) for order in orders]
     if max(found) - min(found) <= ROUNDING:
         return here
-    se = 0.0 if exact else float(np.std(found, ddof=1)) / math.sqrt(len(found))
-    number = 0 if exact else len(found)
-    return here._replace(law=law.Averaged(float(np.mean(found)), se, number))
+    se = float(np.std(found, ddof=1)) / math.sqrt(len(found))
+    return here._replace(law=law.Averaged(float(np.mean(found)), se, len(found)))
 
 
 def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:

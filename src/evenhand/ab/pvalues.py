@@ -29,7 +29,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -41,14 +41,7 @@ from evenhand.ab.law import Table, as_table, sample_subsets
 from evenhand.ab.rules import TRIM, Kept, as_kept
 from evenhand.arrays import Floats, Numbers, as_lists
 from evenhand.designs import AB_DESIGNS
-from evenhand.errors import (
-    ConvergenceError,
-    DesignError,
-    OptionError,
-    RatingsError,
-    shown,
-    unknown,
-)
+from evenhand.errors import DesignError, OptionError, RatingsError, shown, unknown
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
@@ -70,8 +63,8 @@ WHOLE = ("mean", "midrank", "pairs")
 # Assignments that are gone through, and reviewers times assignments: a second or two.
 LIMIT = 200_000
 ENUMERATED_CELLS = 50_000_000
-# Numbers added in a recursion, about half a second: floats, or whole numbers; up to
-# FEW_WORK they are whole in any case.
+# Numbers added in a recursion, about half a second; fewer where few assignments could
+# be gone through instead. Up to FEW_WORK they are whole, and floats otherwise.
 DENSE_WORK = 400_000_000
 WHOLE_WORK = 10_000_000
 FEW_WORK = 20_000
@@ -137,15 +130,6 @@ class PValues:
     statistic: str
     design: str
     seed: int | None = None
-
-    def to_dict(self) -> dict[str, str | float | int | bool | None]:
-        """Return all fields.
-
-        Examples:
-            >>> p_values([3], [1]).to_dict()["p_value"]
-            1.0
-        """
-        return asdict(self)
 
     def explanation(self) -> str:
         """Say in one paragraph what the numbers are, and what they are not.
@@ -250,45 +234,6 @@ def p_values(
         design=redraws.name,
         seed=seed if sampled else None,
     )
-
-
-def exact_p_values(
-    first: Numbers,
-    second: Numbers,
-    *,
-    statistic: str = "mean",
-    design: str | None = None,
-    groups: object = None,
-    trim: float = TRIM,
-) -> tuple[Fraction, Fraction]:
-    """Return the two one-sided p-values as Fractions.
-
-    Args:
-        first: Scores of the first item.
-        second: Scores of the second item.
-        statistic: As in `p_values`, and so are the other options.
-        design: How the items were assigned.
-        groups: Labels of pairs or panels.
-        trim: For "trimmed".
-
-    Returns:
-        The values against "the first item is no better" and "the second is no better".
-
-    Raises:
-        ConvergenceError: If there are too many assignments to count.
-
-    Examples:
-        >>> exact_p_values([3, 4], [1], design="halves")
-        (Fraction(1, 6), Fraction(1, 1))
-    """
-    test = problem(first, second, statistic, trim, design, groups)
-    tails, _ = test.shares(exact=True)
-    if tails is None:
-        raise ConvergenceError(
-            f"scores must have at most {LIMIT:,} assignments to go through all of "
-            "them, got more. Use p_values, which samples them."
-        )
-    return Fraction(tails[0]), Fraction(tails[1])
 
 
 def leading_item(first: Table, second: Table, statistic: str, trim: float) -> int:
@@ -460,12 +405,10 @@ def _members(
         firsts = sum(ahead for _, ahead in unit)
         most = max(firsts, len(unit) - firsts)
         if most > 1 if matched else most < len(unit):
-            rule, got = "panels that stay together", "reviewers of both items"
-            if matched:
-                rule, got = "pairs with one of each item", f"{most} of one item"
+            rule = "pairs of one each" if matched else "panels that stay together"
             raise DesignError(
-                f"groups must name {rule} for design {design!r}, got {got} for "
-                f"{shown(label)}."
+                f"groups must name {rule} for design {design!r}, got {firsts} of the "
+                f"first item and {len(unit) - firsts} of the second for {shown(label)}."
             )
     return list(members.values())
 
@@ -525,18 +468,14 @@ class Problem(NamedTuple):
         gaps, scales = self._differences(self.redraws.first[None, :])
         return Fraction(int(gaps[0]), int(scales[0]))
 
-    def shares(self, *, exact: bool = False) -> tuple[Tails | None, How]:
-        """Return the shares of both tails, or None if there are too many to count.
-
-        Args:
-            exact: Whether only Fractions will do.
-        """
+    def shares(self) -> tuple[Tails | None, How]:
+        """Return the shares of both tails, or None if there are too many to count."""
         redraws = self.redraws
         found: Tails | None = None
         if int(redraws.first.sum()) in (0, redraws.size):
             found = Fraction(1), Fraction(1)
         elif self.whole and redraws.name not in ("panels", GIVEN_PANELS):
-            found = self._count_sums(exact=exact)
+            found = self._count_sums()
         if found is not None:
             return found, "counting"
         if not redraws.at_most(min(LIMIT, ENUMERATED_CELLS // redraws.size)):
@@ -589,11 +528,11 @@ class Problem(NamedTuple):
         np.add.at(found.reshape(-1, 2), place, scores)
         return np.sort(found, axis=1)
 
-    def _count_sums(self, *, exact: bool) -> Tails | None:
+    def _count_sums(self) -> Tails | None:
         """Count where all scores count, one unit after the other.
 
         Returns:
-            Shares of both tails, Fractions if exact, or None if that is too much work.
+            Shares of both tails, or None if that is too much work.
         """
         redraws = self.redraws
         n_units, counts, size = redraws.n_units, redraws.counts, redraws.size
@@ -604,9 +543,9 @@ class Problem(NamedTuple):
         sizes, sums = (steps.sum(axis=0) + 1).tolist()
         work = n_units * sums * sizes // 3
         # To go through a few assignments is quicker than much work.
-        if work > (WHOLE_WORK if exact or redraws.at_most(FEW_WORK) else DENSE_WORK):
+        if work > (WHOLE_WORK if redraws.at_most(FEW_WORK) else DENSE_WORK):
             return None
-        whole = exact or work <= FEW_WORK
+        whole = work <= FEW_WORK
         share = sum(counts) / len(counts) / n_units if counts else HALF
         # A state is a sum and a number of scores in one index.
         shifts = sorted((steps[:, 1] * sizes + steps[:, 0]).tolist())
@@ -735,10 +674,10 @@ def mean_difference(first: Table, second: Table) -> Difference | None:
         >>> mean_difference(as_table(np.array([5.0])), as_table(np.array([1.0])))[0]
         4.0
     """
-    means = mean_of(first), mean_of(second)
-    if means[0] is None or means[1] is None or not math.isfinite(means[0] - means[1]):
+    one, two = mean_of(first), mean_of(second)
+    if one is None or two is None or not math.isfinite(one - two):
         return None
-    return Difference(means[0] - means[1])
+    return Difference(one - two)
 
 
 def mean_interval(

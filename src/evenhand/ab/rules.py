@@ -512,16 +512,14 @@ def as_eps(eps: object) -> Fraction:
         >>> as_eps(0.1)
         Fraction(1, 10)
     """
-    number = as_finite("eps", eps)
-    if not LEAST_EPS <= number <= 1:
+    value = as_finite("eps", eps)
+    if not LEAST_EPS <= value <= 1:
         raise OptionError(
-            f"eps must be above 0 and at most 1, got {shown(eps)}. Without votes, or "
-            "with votes rarer than 2**-53, the statistic is on some scales no better "
-            "than a coin; if that will do, use its own method."
+            f"eps must be above 0 and at most 1, got {shown(eps)}. Without votes the "
+            "statistic is on some scales no better than a coin; if that will do, use "
+            "its own method."
         )
-    return (
-        Fraction(repr(float(eps))) if isinstance(eps, float | np.floating) else number
-    )
+    return Fraction(repr(float(eps))) if isinstance(eps, float) else value
 
 
 def as_statistic(statistic: object) -> str:

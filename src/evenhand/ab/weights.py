@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -106,8 +106,15 @@ class GapWeight:
 
     def values(self, gaps: Floats) -> Floats:
         """Return the weights of gaps that are already checked, as an array."""
+        slack = 1 if is_exact(gaps) else 1 + ROUNDING
         if self.limit is not None:
-            self._check_limit(gaps)
+            beyond = gaps > constant(self.limit, gaps) * slack
+            if beyond.any():
+                raise OptionError(
+                    f"gap must be within the range {_json(self.limit)} of the linear "
+                    f"weight, got {gaps[beyond].flat[0]}. Declare the full range of "
+                    "the scores, or use the weight 'rational'."
+                )
         if is_exact(gaps) and self.exact is not None:
             return map_exact(self.exact, gaps)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -141,18 +148,7 @@ class GapWeight:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to another process by name and parameters."""
-        return from_dict, (self.to_dict(),)
-
-    def _check_limit(self, gaps: Floats) -> None:
-        limit = self.limit or Fraction(0)
-        slack = 1 if is_exact(gaps) else 1 + ROUNDING
-        beyond = gaps > constant(limit, gaps) * slack
-        if beyond.any():
-            raise OptionError(
-                f"gap must be within the range {_json(limit)} of the linear "
-                f"weight, got {gaps[beyond].flat[0]}. Declare the full range of the "
-                "scores, or use the weight 'rational'."
-            )
+        return as_weight, (self.to_dict(),)
 
 
 def rational(gamma: Number = 1) -> GapWeight:
@@ -326,7 +322,13 @@ def as_weight(
         call = parse(weight, "weight", "rational(2)")
         return _made(call.name, call.given, call.named, weight)
     if isinstance(weight, Mapping):
-        return from_dict(weight)
+        name, given = weight.get("name"), weight.get("parameters", {})
+        if weight.get("checked_on_grid", False) and name != "offset":
+            raise OptionError(
+                "weight must be a built-in one to be made again from a record, got the "
+                f"function {shown(name)}. Pass the function itself."
+            )
+        return _made(name, (), given, given)  # type: ignore[arg-type]  # or an error
     if callable(weight):
         require_function("weight", weight, "a gap")
         name = name_of(weight)
@@ -337,32 +339,6 @@ def as_weight(
         f"weight must be a name, a gap weight or a function of a gap, "
         f"got {shown(weight)}. Known weights: {', '.join(NAMES)}."
     )
-
-
-def from_dict(record: Mapping[str, Any]) -> GapWeight:
-    """Return the weight that `GapWeight.to_dict` was asked of.
-
-    Args:
-        record: Its name and parameters, as in the JSON of a result.
-
-    Returns:
-        The weight.
-
-    Raises:
-        OptionError: If the name is unknown or a user's function, whose name does not
-            tell what it does, or the parameters are not those of the weight.
-
-    Examples:
-        >>> from_dict(offset(0.5, sigmoid(2)).to_dict())
-        offset(c=0.5, base=sigmoid(scale=2))
-    """
-    name, given = record.get("name"), record.get("parameters", {})
-    if record.get("checked_on_grid", False) and name != "offset":
-        raise OptionError(
-            f"weight must be a built-in one to be made again from a record, got the "
-            f"function {shown(name)}. Pass the function itself."
-        )
-    return _made(name, (), given, given)
 
 
 def odd(weight: GapWeight, gap: Numbers) -> Floats:

@@ -11,23 +11,22 @@ import io
 import os
 import zipfile
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.claims import Json, version
+from evenhand.claims import version
 from evenhand.designs.drawing import reserve_order, seal_of
 from evenhand.errors import EvenhandError, RecordError, counted
 from evenhand.formats.lists import csv_line, safe_cell
 from evenhand.formats.reading import read_ratings
 from evenhand.records import log
 from evenhand.records.canonical import (
-    as_dict,
     canonical,
     decoded,
     finish,
-    is_dict,
-    is_list,
     text_hash,
+    well_formed,
 )
 from evenhand.records.log import RATED, REPAIRS, decision_seed, since_sealed
 from evenhand.records.log import says as _says
@@ -35,10 +34,10 @@ from evenhand.records.record import assignment_from, parse, read_bytes, unedited
 from evenhand.records.replay import (
     Audit,
     Check,
+    DiffersError,
     Evidence,
+    Trail,
     audit_decision,
-    compared,
-    unchecked,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from evenhand.designs.assignment import Assignment
     from evenhand.records.canonical import Record
 
-    Events = Sequence[Mapping[str, Json]]
+    Events = Sequence[Mapping[str, Any]]
     Bodies = Mapping[int, Mapping[str, Any]]
 
 SCHEMA = "evenhand.bundle/1"
@@ -60,7 +59,6 @@ DAMAGED = (
     *(zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError),
     *(LookupError, ArithmeticError, MemoryError),
 )
-MALFORMED = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 WHEN = (1980, 1, 1, 0, 0, 0)
 
 
@@ -130,12 +128,12 @@ def write_bundle(files: Mapping[str, bytes], head: str) -> bytes:
     Returns:
         The archive; the same files always give the same bytes.
     """
-    stated: dict[str, Json] = {"schema": SCHEMA, "files": _hashed(files), "head": head}
+    stated: Record = {"schema": SCHEMA, "files": _hashed(files), "head": head}
     manifest = canonical(finish({**stated, "version": version()}))
     return _zipped({**files, MANIFEST: f"{manifest}\n".encode()})
 
 
-def _hashed(files: Mapping[str, bytes], *but: str) -> dict[str, Json]:
+def _hashed(files: Mapping[str, bytes], *but: str) -> dict[str, str]:
     return {name: text_hash(files[name]) for name in files if name not in but}
 
 
@@ -191,35 +189,23 @@ def audit_bundle(path: str | os.PathLike[str], seal: str | None = None) -> Audit
     name = os.fspath(path)
     bundle = _Bundle(read_bundle(read_bytes(name), name), seal)
     try:
-        bundle.check()
-    except _DiffersError:
+        with well_formed(name):
+            bundle.check()
+    except DiffersError:
         pass
     except EvenhandError as error:
-        text = str(error)
-        raise RecordError(
-            text if text.startswith(name) else f"{name}: {text}"
-        ) from None
-    except MALFORMED:
-        done = bundle.checks
-        after = f"what follows the {done[-1].name}" if done else "its manifest"
-        raise RecordError(
-            f"{name}: The bundle cannot be checked: in {after}, something is missing "
-            "or is not of its kind."
-        ) from None
+        text = str(error).removeprefix(f"{name}: ")
+        raise RecordError(f"{name}: {text}") from None
     return Audit(tuple(bundle.checks))
 
 
-class _DiffersError(Exception):
-    """A check found a difference, so that those after it have no meaning."""
-
-
-class _Bundle:
+class _Bundle(Trail):
     """The files of a bundle, and what was found out about them so far."""
 
     def __init__(self, files: Mapping[str, bytes], noted: str | None) -> None:
+        super().__init__()
         self.files, self.noted = files, noted
-        self.checks: list[Check] = []
-        self.bodies: dict[int, Mapping[str, Any]] = {}
+        self.bodies: dict[int, dict[str, Any]] = {}
         self.rated = PAYLOADS in files
 
     def check(self) -> None:
@@ -239,47 +225,24 @@ class _Bundle:
             self._repairs()
             self._ratings()
         else:
-            self._add(unchecked("ratings", "The ratings were not published."))
+            self.skip("ratings", "The ratings were not published.")
         self._seeds()
         self._options()
         if self.rated:
             self._decisions()
         else:
             why = "No decision was replayed, for want of the ratings."
-            self._add(unchecked("decisions", why))
+            self.skip("decisions", why)
         reports = ", ".join(sorted(it for it in self.files if it.startswith("report-")))
         why = f"The log has the hash of {reports}. Whether the page shows the decision "
-        self._add(unchecked("report", f"{why}was not checked."))
+        self.skip("report", f"{why}was not checked.")
 
-    def _add(self, *checks: Check) -> None:
-        for check in checks:
-            self.checks.append(check)
-            if check.status == "differs":
-                raise _DiffersError
-
-    def _hold(
-        self, name: str, expected: Json, found: Json, *says: str, field: str = ""
-    ) -> None:
-        """Compare two values; `says` is what to say if they are the same, and if not.
-
-        Only a difference is told if there is but one sentence.
-        """
-        check = compared(name, expected, found, (says[0], says[-1]), field)
-        if len(says) > 1 or check.status == "differs":
-            self._add(check)
-
-    def _json(self, name: str) -> dict[str, Json]:
+    def _record(self, name: str) -> Record:
         if name not in self.files:
             raise RecordError(f"{name} is missing.")
-        value = decoded(self.files[name], name)
-        if not is_dict(value):
-            raise RecordError(f"{name} is not a record.")
-        return dict(value)
+        return unedited(decoded(self.files[name], name), name)
 
-    def _record(self, name: str) -> dict[str, Json]:
-        return unedited(self._json(name), name)
-
-    def _said(self, *kinds: str) -> list[Mapping[str, Json]]:
+    def _said(self, *kinds: str) -> list[Mapping[str, Any]]:
         """Return what the log says of each event of some kinds."""
         return [_says(event) for event in self.events if event.get("kind") in kinds]
 
@@ -288,20 +251,20 @@ class _Bundle:
         self.head = stated["head"]
         found = _hashed(self.files, MANIFEST)
         says = ("Every file is as the bundle states.", "A file was changed.")
-        self._hold("bundle", stated["files"], found, *says)
+        self.hold("bundle", stated["files"], found, *says)
 
     def _log(self) -> None:
         lines = self.files.get(LOG, b"").decode("utf-8", "replace").splitlines()
         if not lines:
             raise RecordError(f"{LOG} is missing or empty.")
-        start = str(as_dict(decoded(lines[0].encode(), LOG)).get("prev"))
+        start = decoded(lines[0].encode(), LOG)["prev"]
         try:
             self.events, head = log.follow(lines, start)
         except RecordError as error:
             expected = "a line that follows the one before"
-            self._hold("log", expected, str(error), "The chain is broken.")
+            self.hold("log", expected, str(error), "The chain is broken.")
         says = f"{counted(head.n, 'event')}, each with the hash of the one before."
-        self._hold("log", self.head, head.hash, says, "The log ends elsewhere.")
+        self.hold("log", self.head, head.hash, says, "The log ends elsewhere.")
 
     def _names(self) -> None:
         """Check that every file is there that the log tells of, and no other."""
@@ -315,107 +278,97 @@ class _Bundle:
         needed |= {f"report-{n}.html" for n in decisions}
         if {PAYLOADS, RATINGS} & set(self.files):
             needed |= {PAYLOADS, RATINGS}
-        names: dict[str, Json] = dict.fromkeys(sorted(needed), "a file")
-        found: dict[str, Json] = dict.fromkeys(sorted(self.files), "a file")
+        names, there = (
+            dict.fromkeys(sorted(it), "a file") for it in (needed, self.files)
+        )
         same = "Those that the log tells of, and no others."
-        self._hold("names", names, found, same, "The log tells of other files.")
+        self.hold("names", names, there, same, "The log tells of other files.")
         stated = [it.get("files") for it in self._said("published")] or [None]
         same = "The log names every file with its hash."
         found = _hashed(self.files, *MADE_LAST)
-        self._hold("files", stated[-1], found, same, "The log names other files.")
+        self.hold("files", stated[-1], found, same, "The log names other files.")
 
     def _seal(self) -> None:
         seals = [it["seal"] for it in self._said("created", "unsealed")]
         first = self.events[0]["prev"]
         if self.events[0].get("kind") != "created" or seals[0] != first:
             says = "The log does not begin at a seal."
-            self._hold("seal", "the seal", first, says, field="log[0]")
+            self.hold("seal", "the seal", first, says, field="log[0]")
         same = "The secret matches the seal that the log begins with"
         if len(seals) > 1:
             same = f"The secret matches the seal of draw {len(seals)}"
         if self.noted is not None:
             same += ", and it is the one that you noted"
-            self._hold("seal", self.noted, seals[-1], "You noted another one.")
-        three: list[Json] = [
-            seals[-1],
-            self._record(SEAL)["seal"],
-            seal_of(self.secret),
-        ]
+            self.hold("seal", self.noted, seals[-1], "You noted another one.")
+        found = [self._record(SEAL)["seal"], seal_of(self.secret)]
         says = "The secret is another one."
-        self._hold("seal", [seals[-1]] * 3, three, f"{same}.", says)
+        self.hold("seal", [seals[-1]] * 2, found, f"{same}.", says)
 
     def _lists(self) -> None:
         stated, found = self._said("sealed")[-1]["lists_sha256"], self.lists["sha256"]
         says = ("What was fixed at sealing was not changed.", "Something was changed.")
-        self._hold("lists", stated, found, *says, field="lists.sha256")
+        self.hold("lists", stated, found, *says, field="lists.sha256")
 
     def _draw(self) -> None:
         """Read the first draw and every amendment, and hold them against the log."""
         stated = [it for it in self.later if it.get("kind") in ("sealed", *REPAIRS)]
-        hashes: list[Json] = [_says(event)["record_sha256"] for event in stated]
+        hashes = [_says(event)["record_sha256"] for event in stated]
         self.chain = [
             (it, unedited(parse(self.files[it], it), it)) for it in self.parts
         ]
-        found: list[Json] = [record["sha256"] for _, record in self.chain]
-        self._hold("draw", hashes, found, "The log names another draw.")
+        found = [record["sha256"] for _, record in self.chain]
+        self.hold("draw", hashes, found, "The log names another draw.")
         self.drawn: list[Assignment] = []
         for name, record in self.chain:
             before = self.drawn[-1] if self.drawn else None
             self.drawn.append(assignment_from(record, name, before))
-        first, fixed = self.drawn[0], ("design", "reviewers", "conflicts")
-        expected = {name: self.lists[name] for name in (*fixed, "per_reviewer")}
-        told: dict[str, Json] = {
+        first = self.drawn[0]
+        told = {
             "design": first.design,
             "reviewers": sorted(map(str, first.reviewers)),
             "conflicts": [[str(who), str(what)] for who, what in first.conflicts],
             "per_reviewer": first.parameters["per_reviewer"],
             "items": sorted(map(str, first.items)),
         }
-        expected["items"] = sorted(self._titles())
+        lists = {**self.lists, "items": sorted(self._titles())}
+        expected = {name: lists[name] for name in told}
         same = f"Draw {_says(stated[0])['draw']}, made from the lists that were fixed."
-        self._hold("draw", expected, told, same, "It was drawn from other lists.")
+        self.hold("draw", expected, told, same, "It was drawn from other lists.")
 
     def _titles(self) -> dict[str, str]:
         """Return the title of each item that was fixed at sealing."""
-        rows = map(_listed, _listed(self.lists["items"]))
-        return {str(row[0]): str(row[1]) for row in rows}
+        return {str(row[0]): str(row[1]) for row in self.lists["items"]}
 
     def _payloads(self) -> None:
         hashes: dict[int, str] = {}
         for line in self.files[PAYLOADS].decode("utf-8", "replace").splitlines():
-            row = as_dict(decoded(line.encode(), PAYLOADS))
-            n, body = int(str(row["n"])), row["body"]
-            if not is_dict(body):
-                raise RecordError(f"{PAYLOADS} is damaged.")
-            self.bodies[n] = body
-            hashes[n] = log.payload_hash(str(row["salt"]), body)
+            row = decoded(line.encode(), PAYLOADS)
+            self.bodies[row["n"]] = dict(row["body"])
+            hashes[row["n"]] = log.payload_hash(row["salt"], row["body"])
         for n, event in enumerate(self.events, start=1):
             stated, found = event.get("payload"), hashes.get(n)
             says = f"Event {n} was something else."
             if stated is None or found is None:
                 says = "The log and the payloads do not go together."
-            self._hold("payloads", stated, found, says, field=f"payload {n}")
+            self.hold("payloads", stated, found, says, field=f"payload {n}")
         says = f"{counted(len(self.bodies), 'event')} with private content, as logged."
-        self._add(Check("payloads", "same", says))
+        self.put(Check("payloads", "same", says))
 
     def _rules(self) -> None:
         """Check that nothing happened that the app does not allow."""
-        scale, bodies = self.lists["scale"], self.bodies if self.rated else None
-        if not is_dict(scale):
-            raise RecordError(f"{LISTS} has no scale.")
+        bodies = self.bodies if self.rated else None
         try:
-            log.Rules(self.events, bodies, self.drawn, scale).follow()
+            log.Rules(self.events, bodies, self.drawn, self.lists["scale"]).follow()
         except log.BrokenRuleError as error:
-            says = str(error)
-            expected = "an event that the rules allow"
-            self._hold("rules", expected, says, says, field="log")
-        self._add(Check("rules", "same", "Every event was allowed when it happened."))
+            allowed = "an event that the rules allow"
+            self.hold("rules", allowed, str(error), str(error), field="log")
+        self.put(Check("rules", "same", "Every event was allowed when it happened."))
 
     def _repairs(self) -> None:
         """Check that nobody had begun who was replaced, and reserves came in turn."""
         begun: set[str] = set()
-        codes = map(str, _listed(self.lists["reserves"]))
-        order = [str(it) for it in reserve_order(list(codes), self.secret)]
+        codes = [str(code) for code in self.lists["reserves"]]
+        order = [str(it) for it in reserve_order(codes, self.secret)]
         parts = iter(self.drawn[1:])
         # A draw that was dropped took its repairs with it.
         start = since_sealed(self.events)
@@ -427,44 +380,37 @@ class _Bundle:
             change = next(parts).amends
             if change is None:
                 raise RecordError("An amendment amends nothing.")
-            left = {str(who) for who in change.drop}
-            seen = begun & left or left != {
-                *map(str, _listed(self.bodies[n]["reviewers"]))
-            }
+            left, named = set(map(str, change.drop)), self.bodies[n]["reviewers"]
+            seen = begun & left or left != set(map(str, named))
             in_turn = event["kind"] == "reserve"
-            right = [str(who) for who in change.add] == order[:1] if in_turn else True
-            if seen or not right or change.in_turn != in_turn or not change.unseen:
-                rule, says = (
-                    "who never began, in turn",
-                    "A repair was not as the rules say.",
-                )
-                self._hold("repairs", rule, "another", says, field=f"event {n}")
+            wrong = in_turn and [str(who) for who in change.add] != order[:1]
+            if seen or wrong or change.in_turn != in_turn or not change.unseen:
+                rule = "who never began, in turn"
+                says = "A repair was not as the rules say."
+                self.hold("repairs", rule, "another", says, field=f"event {n}")
             order = order[1:] if in_turn else order
         many = counted(len(self.drawn) - 1, "repair")
         says = f"{many}; nobody who was replaced had seen their items."
         says = says if len(self.drawn) > 1 else "There were none."
-        self._add(Check("repairs", "same", says))
+        self.put(Check("repairs", "same", says))
 
     def _ratings(self) -> None:
         keep = self.lists["keep_unfinished"] is True
         drawn = self.drawn[-1]
         rows, many = collect(self.events, self.bodies, drawn, keep_unfinished=keep)
-        is_order = as_dict(self.lists["scale"])["kind"] == "order"
+        is_order = self.lists["scale"]["kind"] == "order"
         text = ratings_csv(rows, self._titles(), is_order=is_order)
         there = self.files[RATINGS].decode("utf-8", "replace")
         if text != there:
             pairs = zip(text.splitlines(), there.splitlines(), strict=False)
             line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), 0)
-            says, field = (
-                "The ratings are not those of the log.",
-                f"{RATINGS} line {line}",
-            )
-            self._hold("ratings", "as the log says", "another", says, field=field)
+            says, field = "The ratings are not the log's.", f"{RATINGS} line {line}"
+            self.hold("ratings", "as the log says", "another", says, field=field)
         receipts = counted(len(self._said(*RATED)), "receipt")
         says = f"{counted(len(rows), 'rating')}, {receipts} in the log."
         if many:
             says += f" {counted(many, 'reviewer')} did not finish."
-        self._add(Check("ratings", "same", says))
+        self.put(Check("ratings", "same", says))
 
     def _seeds(self) -> None:
         closed, expected = "", []
@@ -474,14 +420,14 @@ class _Bundle:
             if event["kind"] == "decided":
                 expected.append(decision_seed(self.secret, closed))
         decided = self._said("decided")
-        found: list[Json] = [it["seed"] for it in decided]
+        found = [it["seed"] for it in decided]
         same = "It follows from the sealed secret and the log at the close."
-        self._hold("seed", expected, found, same, "Another seed was used.")
+        self.hold("seed", expected, found, same, "Another seed was used.")
         self.made = {name: self._record(name) for name in self.decisions}
-        there: list[Json] = [record["sha256"] for record in self.made.values()]
-        stated: list[Json] = [it["record_sha256"] for it in decided]
+        there = [record["sha256"] for record in self.made.values()]
+        stated = [it["record_sha256"] for it in decided]
         same = f"{counted(len(decided), 'decision')} in the log; all of them are here."
-        self._hold("decisions", stated, there, same, "One is missing or another.")
+        self.hold("decisions", stated, there, same, "One is missing or another.")
 
     def _options(self) -> None:
         """Check that decisions were made as it was fixed at sealing."""
@@ -490,47 +436,36 @@ class _Bundle:
             "It was made with other options than were sealed.",
         )
         for n, (said, record) in enumerate(self._decided(), start=1):
-            result = as_dict(record["result"])
-            used, many = as_dict(result["parameters"]), as_dict(result["data"])
-            job = "compare" if result["schema"] == "evenhand.compare/1" else "rank"
-            found = {
-                "job": job,
-                "design": used.get("design"),
-                "method": result["method"],
-            }
-            names = [*found, *(("top", "distinct") if job == "rank" else ())]
-            expected = {name: self.lists[name] for name in names}
+            result = record["result"]
+            used, method, lists = result["parameters"], result["method"], self.lists
+            job = result["schema"].removeprefix("evenhand.").removesuffix("/1")
+            found = {"job": job, "design": used.get("design"), "method": method}
+            expected = {name: lists[name] for name in found}
             if job == "rank":
-                found |= {name: used.get(name) for name in names[-2:]}
-                expected["top"] = _least(self.lists["top"], many["items"])
-            expected["logged"], found["logged"] = result["method"], said["method"]
-            self._hold(f"options {n}", expected, found, *says, field=f"decision {n}")
+                found |= {name: used.get(name) for name in ("top", "distinct")}
+                top = lists["top"] and min(lists["top"], result["data"]["items"])
+                expected |= {"top": top, "distinct": lists["distinct"]}
+            expected["logged"], found["logged"] = method, said["method"]
+            self.hold(f"options {n}", expected, found, *says, field=f"decision {n}")
 
     def _decisions(self) -> None:
-        text = io.StringIO(self.files[RATINGS].decode())
-        ratings = read_ratings(text)
-        seal = str(self._record(SEAL)["seal"])
+        ratings = read_ratings(io.StringIO(self.files[RATINGS].decode()))
+        seal = self._record(SEAL)["seal"]
         given = Evidence(ratings, self.chain, seal, self.secret)
         says = ("It was used.", "The decision has another seed than the log.")
         for n, (said, record) in enumerate(self._decided(), start=1):
-            used = as_dict(record["result"])["seed"]
-            self._hold(f"seed {n}", said["seed"], used, *says, field="seed")
-            found = audit_decision(record, self.decisions[n - 1], given)
+            used = record["result"]["seed"]
+            self.hold(f"seed {n}", said["seed"], used, *says, field="seed")
+            found = Trail()
+            with suppress(DiffersError):
+                audit_decision(found, record, self.decisions[n - 1], given)
             for check in found.checks:
-                self._add(replace(check, name=f"decision {n}: {check.name}"))
+                self.put(replace(check, name=f"decision {n}: {check.name}"))
 
-    def _decided(self) -> Iterable[tuple[Mapping[str, Json], Record]]:
+    def _decided(self) -> Iterable[tuple[Mapping[str, Any], Record]]:
         """Return what the log says of each decision, with its record."""
         return zip(self._said("decided"), self.made.values(), strict=True)
 
 
 def _part(number: int) -> str:
     return "assignment.json" if number == 1 else f"assignment-{number}.json"
-
-
-def _listed(value: Json) -> Sequence[Json]:
-    return value if is_list(value) else []
-
-
-def _least(one: Json, two: Json) -> Json:
-    return min(one, two) if isinstance(one, int) and isinstance(two, int) else one

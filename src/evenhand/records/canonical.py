@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from evenhand.errors import RatingsError, RecordError
+from evenhand.errors import EvenhandError, RatingsError, RecordError
 from evenhand.formats.tables import parse_json
 
 if TYPE_CHECKING:
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
     from evenhand.claims import Json
 
-    Record = dict[str, Json]
+    Record = dict[str, Any]
 
 SHORT = 8
 TOLERANCE = 1e-9
+MALFORMED = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,21 @@ def difference(
     return next(filter(None, (difference(*step, same=same) for step in steps)), None)
 
 
-def decoded(data: bytes, name: str) -> Json:
+@contextmanager
+def well_formed(name: str) -> Iterator[None]:
+    """Refuse a record that fits its hashes, but lacks what ours have."""
+    try:
+        yield
+    except EvenhandError:
+        raise
+    except MALFORMED:
+        raise RecordError(
+            f"{name}: The record cannot be checked: something in it is missing or is "
+            "not of its kind."
+        ) from None
+
+
+def decoded(data: bytes, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Decode JSON, and refuse what has no canonical form."""
     try:
         value = parse_json(name, data.decode("utf-8"))
@@ -192,16 +208,11 @@ def brief(value: Json) -> str:
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
 
 
-def is_dict(value: object) -> TypeGuard[Mapping[str, Json]]:
+def is_dict(value: object) -> TypeGuard[Mapping[str, Any]]:
     """Say whether a value is a JSON object."""
     return isinstance(value, Mapping)
 
 
-def is_list(value: object) -> TypeGuard[Sequence[Json]]:
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     """Say whether a value is a JSON array."""
     return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def as_dict(value: Json) -> Record:
-    """Return a JSON object as a dict that may be changed; an empty one of all else."""
-    return dict(value) if is_dict(value) else {}

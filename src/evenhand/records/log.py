@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import RecordError
-from evenhand.records.canonical import as_dict, canonical, decoded, is_dict, text_hash
+from evenhand.records.canonical import canonical, decoded, is_dict, text_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -140,22 +140,14 @@ def append(
         >>> append(Head(0, "0" * 64), "opened", at).line[:49]
         '{"at":"2026-11-16T12:04Z","kind":"opened","n":1,"'
     """
-    content: dict[str, Json] = {
-        "schema": EVENT,
-        "n": head.n + 1,
-        "at": minute(at),
-        "kind": kind,
-        "prev": head.hash,
-    }
-    if says is not None:
-        content["says"] = says
-    if payload is not None:
-        content["payload"] = payload
-    line = canonical(content)
-    return Event(head.n + 1, line, text_hash(line))
+    n, more = head.n + 1, {"says": says, "payload": payload}
+    known: dict[str, Json] = {"schema": EVENT, "n": n, "at": minute(at), "kind": kind}
+    told = {key: value for key, value in more.items() if value is not None}
+    line = canonical({**known, "prev": head.hash, **told})
+    return Event(n, line, text_hash(line))
 
 
-def parse_event(line: str, n: int) -> dict[str, Json]:
+def parse_event(line: str, n: int) -> dict[str, Any]:
     """Read one line of a log.
 
     Raises:
@@ -167,7 +159,7 @@ def parse_event(line: str, n: int) -> dict[str, Json]:
     return dict(value)
 
 
-def follow(lines: Iterable[str], seal: str) -> tuple[list[dict[str, Json]], Head]:
+def follow(lines: Iterable[str], seal: str) -> tuple[list[dict[str, Any]], Head]:
     """Follow a log from its seal to its head.
 
     Args:
@@ -222,9 +214,10 @@ def decision_seed(secret: str, head: str) -> int:
     return digest >> (HASH_BITS - SEED_BITS)
 
 
-def says(event: Mapping[str, Json]) -> Mapping[str, Json]:
+def says(event: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what everybody may read about an event."""
-    return as_dict(event.get("says"))
+    told = event.get("says")
+    return told if is_dict(told) else {}
 
 
 def since_sealed(events: Sequence[Mapping[str, Json]]) -> int:
@@ -351,10 +344,8 @@ class Rules:
         allowed, after = MOVES[kind]
         cannot = f'"{kind}" cannot be'
         rating = kind in ("begun", *RATED, "paused")
-        yield (
-            self._state not in allowed,
-            f"{cannot} while the evaluation is {self._state}.",
-        )
+        wrong = self._state not in allowed
+        yield wrong, f"{cannot} while the evaluation is {self._state}."
         yield self._paused and rating, f"{cannot} while the evaluation is paused."
         seen = self._looked and kind in ("looked", "absent")
         yield seen, f"{cannot} once scores were seen."

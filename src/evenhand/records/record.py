@@ -22,7 +22,6 @@ from evenhand.designs.drawing import seal_of, verify
 from evenhand.errors import RecordError, unknown
 from evenhand.records.canonical import (
     ABSENT,
-    as_dict,
     brief,
     canonical,
     decoded,
@@ -33,20 +32,43 @@ from evenhand.records.canonical import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand.ab.comparison import Comparison
     from evenhand.ranking.results import Ranking
     from evenhand.records.canonical import Record
 
-    Rules = dict[str, tuple[Callable[[object], bool], str]]
-
-KINDS = ("assignment", "record", "seal", "secret")
-FORMAT = 1
-SCHEMA_FORM = re.compile(r"evenhand\.([a-z-]+)/([0-9]+)")
+KINDS = {
+    f"evenhand.{kind}/1": kind for kind in ("assignment", "record", "seal", "secret")
+}
 HEX = re.compile(r"[0-9a-f]{64}")
 NUMBERED = re.compile(r"-[0-9]+$")
-LARGEST, PAIR = 2**28, 2
+LARGEST = 2**28
+LABEL = str | int
+PAIRS = [(LABEL, LABEL)]
+# What the fields of an assignment's record hold: a type, a list of something, a tuple
+# of so many, or a dict with these keys.
+ASSIGNMENT: Mapping[str, Any] = {
+    "items": [LABEL],
+    "reviewers": [LABEL],
+    "design": str,
+    "parameters": {"per_reviewer": object, "per_item": object},
+    "rows": PAIRS,
+    "groups": PAIRS,
+    "conflicts": PAIRS,
+    "seed": int,
+    "seal": str,
+    "law": str,
+    "version": str,
+}
+AMENDS: Mapping[str, Any] = {
+    "drop": [LABEL],
+    "add": [LABEL],
+    "done": PAIRS,
+    "leave_open": bool,
+    "sha256": str,
+}
+OR_NULL = ("groups", "seed", "seal")
 
 
 def parse(data: bytes, name: str) -> Record:
@@ -57,27 +79,24 @@ def parse(data: bytes, name: str) -> Record:
             version does not know.
 
     Examples:
-        >>> parse(b'{"schema":"evenhand.seal/2"}', "seal.json")
+        >>> parse(b'{"schema":"evenhand.seal/2"}', "seal.json")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        evenhand.errors.RecordError: seal.json: schema must be 'evenhand.seal/1', got
-        'evenhand.seal/2'. A later version of evenhand wrote it; use that one.
+        evenhand.errors.RecordError: seal.json: unknown schema 'evenhand.seal/2', did
+        you mean 'evenhand.seal/1'? ... If a later version of evenhand wrote it, use
+        that one.
     """
     value = decoded(data, name)
     schema = value.get("schema") if is_dict(value) else None
-    form = SCHEMA_FORM.fullmatch(schema) if isinstance(schema, str) else None
-    if not is_dict(value) or form is None:
+    if not isinstance(schema, str) or not schema.startswith("evenhand."):
         raise RecordError(
             f"{name}: This is not a record of evenhand: it has no field 'schema' that "
             "begins with 'evenhand.'."
         )
-    if form[1] not in KINDS:
-        text = unknown("kind of record", form[1], KINDS)
-        raise RecordError(f"{name}: {text[:1].upper()}{text[1:]}")
-    if form[2] != str(FORMAT):
+    if schema not in KINDS:
         raise RecordError(
-            f"{name}: schema must be 'evenhand.{form[1]}/{FORMAT}', got {schema!r}. A "
-            "later version of evenhand wrote it; use that one."
+            f"{name}: {unknown('schema', schema, KINDS)} If a later version of "
+            "evenhand wrote it, use that one."
         )
     return dict(value)
 
@@ -122,10 +141,7 @@ def read_hex(path: str | os.PathLike[str], kind: str) -> str:
         raise RecordError(
             f"{name}: This must be a {kind}, got a record of kind {kind_of(record)!r}."
         )
-    value = unedited(record, name).get(kind)
-    if not _is_hash(value):  # a secret is not shown, not even a damaged one
-        raise RecordError(f"{name}: The file was edited or damaged in field {kind!r}.")
-    return str(value)
+    return str(unedited(record, name).get(kind))
 
 
 def text_of(record: Record) -> str:
@@ -135,7 +151,7 @@ def text_of(record: Record) -> str:
 
 def kind_of(record: Record) -> str:
     """Return the kind of a record that was parsed: "assignment", "record", ..."""
-    return str(record["schema"]).removeprefix("evenhand.").partition("/")[0]
+    return KINDS[record["schema"]]
 
 
 def assignment_record(assignment: Assignment) -> Record:
@@ -148,10 +164,10 @@ def assignment_record(assignment: Assignment) -> Record:
         True
     """
     public = assignment if assignment.seal is None else assignment.sealed()
-    content = public.to_dict()
+    content: Record = {**public.to_dict()}
     if public.amends is not None:
         before = assignment_record(public.amends.before)["sha256"]
-        content["amends"] = {**as_dict(content["amends"]), "sha256": before}
+        content["amends"] = {**content["amends"], "sha256": before}
     return finish(content)
 
 
@@ -196,8 +212,7 @@ def secret_record(secret: str) -> Record:
 
 
 def _made(kind: str, **content: Json) -> Record:
-    schema = f"evenhand.{kind}/{FORMAT}"
-    return finish({"schema": schema, **content, "version": version()})
+    return finish({"schema": f"evenhand.{kind}/1", **content, "version": version()})
 
 
 def assignment_from(
@@ -218,7 +233,7 @@ def assignment_from(
             f"{name}: This must be an assignment, got a record of kind "
             f"{kind_of(record)!r}."
         )
-    values = _fields(record, RULES, f"{name}: ")
+    values = _fields(record, ASSIGNMENT, f"{name}: ")
     found = Assignment(**values, uniform=record.get("uniform") is True)
     past = record.get("amends")
     if past is None:
@@ -230,17 +245,30 @@ def assignment_from(
         )
     change = _fields(past, AMENDS, f"{name}: amends.")
     change.pop("sha256")
-    change |= {key: as_dict(past).get(key) is True for key in ("unseen", "in_turn")}
+    change |= {key: past.get(key) is True for key in ("unseen", "in_turn")}
     return replace(found, amends=Amendment(before, **change))
 
 
-def _fields(record: Json, rules: Rules, place: str) -> dict[str, Any]:
-    """Return fields that are what they must be, with tuples for lists."""
-    for key, (fits, rule) in rules.items():
-        value = record.get(key, ABSENT) if is_dict(record) else record
-        if not fits(value):
-            raise RecordError(f"{place}{key} must be {rule}, got {brief(value)}.")
-    return {key: _frozen(as_dict(record)[key]) for key in rules}
+def _fields(record: Json, shapes: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Return fields that hold what they must, with tuples for lists."""
+    fields: Record = {**record} if is_dict(record) else {}
+    for key, shape in shapes.items():
+        value = fields.get(key, ABSENT)
+        null = value is None and key in OR_NULL
+        if value is ABSENT or not (null or _fits(value, shape)):
+            raise RecordError(f"{place}{key} cannot be {brief(value)}.")
+    return {key: _frozen(fields[key]) for key in shapes}
+
+
+def _fits(value: object, shape: Any) -> bool:  # noqa: ANN401 - a shape as above
+    if isinstance(shape, list):
+        return is_list(value) and all(_fits(it, shape[0]) for it in value)
+    if isinstance(shape, tuple):
+        some = is_list(value) and len(value) == len(shape)
+        return some and all(map(_fits, value, shape))  # type: ignore[call-overload]  # a list
+    if isinstance(shape, dict):
+        return is_dict(value) and set(value) == set(shape)
+    return isinstance(value, shape) and isinstance(value, bool) <= (shape is bool)
 
 
 def chain_of(path: str | os.PathLike[str]) -> list[str]:
@@ -273,21 +301,13 @@ def chain_of(path: str | os.PathLike[str]) -> list[str]:
     found = [first]
     while (later := next_record(found)).is_file() and "amends" in read_record(later):
         found.append(later)
-    for other in sorted(first.parent.glob(f"*{first.suffix}")):
-        ours = NUMBERED.search(other.stem) and NUMBERED.sub("", other.stem)
-        if ours == first.stem and other not in (*found, later) and _amends(other):
-            raise RecordError(
-                f"{later}: The record is missing, though {other.name} comes after it. "
-                "Put it back."
-            )
+    after = next_record([*found, later])
+    if after.is_file() and not later.is_file():
+        raise RecordError(
+            f"{later}: The record is missing, though {after.name} comes after it. Put "
+            "it back."
+        )
     return list(map(str, found if here in found else [here]))
-
-
-def _amends(path: Path) -> bool:
-    try:
-        return "amends" in read_record(path)
-    except RecordError:
-        return False
 
 
 def next_record(chain: Sequence[str | os.PathLike[str]]) -> Path:
@@ -328,7 +348,7 @@ def load_assignment(
         record = read_record(name)
         drawn.append(assignment_from(record, name, drawn[-1] if drawn else None))
         unedited(record, name)
-        if before not in (None, as_dict(record.get("amends")).get("sha256")):
+        if before is not None and before != record["amends"]["sha256"]:
             raise RecordError(f"{name}: The record amends another than that before it.")
         before = record["sha256"]
     assignment = drawn[-1]
@@ -386,8 +406,6 @@ def read_bytes(name: str) -> bytes:
     except OSError as error:
         reason = error.strerror or error
         raise RecordError(f"{name}: The file cannot be read: {reason}.") from None
-    except ValueError:
-        raise RecordError(f"{name!r} is not the name of a file.") from None
     if len(data) > LARGEST:
         raise RecordError(f"{name}: The file is too large for a record.")
     return data
@@ -395,58 +413,3 @@ def read_bytes(name: str) -> bytes:
 
 def _frozen(value: Json) -> object:
     return tuple(map(_frozen, value)) if is_list(value) else value
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value is not ABSENT
-
-
-def _is_hash(value: object) -> bool:
-    return isinstance(value, str) and HEX.fullmatch(value) is not None
-
-
-def _is_seed(value: object) -> bool:
-    return value is None or (type(value) is int and value >= 0)
-
-
-def _is_labels(value: object) -> bool:
-    return is_list(value) and all(_is_text(it) or type(it) is int for it in value)
-
-
-def _is_pairs(value: object) -> bool:
-    return is_list(value) and all(
-        is_list(it) and _is_labels(it) and len(it) == PAIR for it in value
-    )
-
-
-def _is_sizes(value: object) -> bool:
-    return is_dict(value) and set(value) == {"per_reviewer", "per_item"}
-
-
-def _or_null(fits: Callable[[object], bool]) -> Callable[[object], bool]:
-    return lambda value: value is None or fits(value)
-
-
-TEXT, LABELS = (_is_text, "text"), (_is_labels, "a list of labels")
-PAIRS = "a list of pairs of labels"
-# What the fields of an assignment's record must be.
-RULES: Rules = {
-    "items": LABELS,
-    "reviewers": LABELS,
-    "design": TEXT,
-    "parameters": (_is_sizes, "per_reviewer and per_item"),
-    "rows": (_is_pairs, PAIRS),
-    "groups": (_or_null(_is_pairs), PAIRS),
-    "conflicts": (_is_pairs, PAIRS),
-    "seed": (_is_seed, "an integer of at least 0 or null"),
-    "seal": (_or_null(_is_text), "text"),
-    "law": TEXT,
-    "version": TEXT,
-}
-AMENDS: Rules = {
-    "drop": LABELS,
-    "add": LABELS,
-    "done": (_is_pairs, PAIRS),
-    "leave_open": (lambda value: isinstance(value, bool), "true or false"),
-    "sha256": (_is_hash, "the sha256 of a record"),
-}

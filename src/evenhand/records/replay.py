@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,13 +22,12 @@ from evenhand.ranking.ranking import rank
 from evenhand.records.canonical import (
     ABSENT,
     Difference,
-    as_dict,
     canonical,
     contents,
     difference,
     fault,
     is_dict,
-    is_list,
+    well_formed,
 )
 from evenhand.records.record import (
     assignment_from,
@@ -168,27 +168,39 @@ class Evidence:
     secret: str | None = None
 
 
-def compared(
-    name: str, expected: Json, found: Json, says: tuple[str, str], field: str = ""
-) -> Check:
-    """Return a check of two values, which says the one thing or the other.
-
-    Examples:
-        >>> compared("seed", 7, 8, ("It was used.", "Another was.")).difference
-        Difference(field='seed', expected=7, found=8)
-    """
-    where = difference(expected, found, field or name)
-    if where is None:
-        return Check(name, "same", says[0])
-    return Check(name, "differs", says[1], where)
+class DiffersError(Exception):
+    """A check found a difference, so that those after it have no meaning."""
 
 
-def unchecked(name: str, why: str) -> Check:
-    """Return a check that could not be made."""
-    return Check(name, "unchecked", why)
+class Trail:
+    """Checks in the order in which they are made, up to the first that differs."""
 
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.checks: list[Check] = []
 
-STOPPED = unchecked("rest", "An edited record says nothing about the rest.")
+    def put(self, check: Check) -> None:
+        """Add a check, and stop at a difference."""
+        self.checks.append(check)
+        if check.status == "differs":
+            raise DiffersError
+
+    def skip(self, name: str, why: str) -> None:
+        """Add a check that could not be made."""
+        self.put(Check(name, "unchecked", why))
+
+    def hold(
+        self, name: str, expected: Json, found: Json, *says: str, field: str = ""
+    ) -> None:
+        """Compare two values; `says` is what to say if they are the same, and if not.
+
+        Only a difference is told if there is but one sentence.
+        """
+        where = difference(expected, found, field or name)
+        if where is not None:
+            self.put(Check(name, "differs", says[-1], where))
+        elif len(says) > 1:
+            self.put(Check(name, "same", says[0]))
 
 
 def audit(
@@ -237,110 +249,18 @@ def audit(
     path = name if kind == "assignment" else assignment
     chain = None if path is None else [(it, read_record(it)) for it in chain_of(path)]
     given = Evidence(ratings, chain, seal, secret)
-    if kind == "assignment":
-        return Audit(tuple(_chain(given, "record")[0]))
-    return audit_decision(found, name, given)
-
-
-def audit_decision(record: Record, name: str, given: Evidence) -> Audit:
-    """Check the record of a decision against all that there is."""
-    whole = _whole(record, "record")
-    rest = [STOPPED] if whole.status == "differs" else _decision(record, name, given)
-    return Audit((whole, *rest))
-
-
-def _whole(record: Record, name: str) -> Check:
-    where = fault(record)
-    if where is None:
-        return Check(name, "same", "The record matches its hash.")
-    says = f"It was edited or damaged in field {where.field!r}."
-    return Check(name, "differs", says, where)
-
-
-def _chain(
-    given: Evidence, called: str, named: Check | None = None
-) -> tuple[list[Check], Assignment | None]:
-    """Check a first draw and its amendments, and the ratings against what holds now.
-
-    Returns:
-        The checks, and the assignment that holds if none of them had to stop.
-    """
-    checks: list[Check] = []
-    drawn: Assignment | None = None
-    before: Json = None
-    for number, (name, record) in enumerate(given.chain or (), start=1):
-        what = "assignment" if drawn is None else f"assignment {number}"
-        checks.append(_whole(record, called if drawn is None else f"{what} record"))
-        checks += [named] if named and drawn is None else []
-        if any(check.status == "differs" for check in checks[-2:]):
-            return [*checks, STOPPED], None
-        drawn = assignment_from(record, name, drawn)
-        if drawn.amends is None:
-            checks += [_seal(drawn, given), _seed(drawn, given)]
+    trail = Trail()
+    with well_formed(name), suppress(DiffersError):
+        if kind == "assignment":
+            _chain(trail, given, "record")
         else:
-            stated = as_dict(record["amends"])["sha256"]
-            checks.append(compared(what, before, stated, FOLLOWS, "amends.sha256"))
-        checks.append(_draw(record, drawn, given, what))
-        before = record["sha256"]
-    return [*checks, _rated(drawn, given)], drawn
+            audit_decision(trail, found, name, given)
+    return Audit(tuple(trail.checks))
 
 
-def _seal(drawn: Assignment, given: Evidence) -> Check:
-    if given.seal is None:
-        more = "" if drawn.seal else ", and the assignment was not sealed"
-        return unchecked("seal", f"No published seal was given{more}.")
-    says = (
-        "The assignment has the seal that was published.",
-        "The assignment has another seal.",
-    )
-    return compared("seal", given.seal, drawn.seal, says)
-
-
-def _seed(drawn: Assignment, given: Evidence) -> Check:
-    if given.secret is None:
-        why = "The secret was not given." if drawn.seal else "The seed is an open one."
-        return unchecked("seed", why)
-    says = ("The secret matches the seal.", "The secret does not match the seal.")
-    return compared("seed", seal_of(given.secret), drawn.seal, says, "seal")
-
-
-def _draw(record: Record, drawn: Assignment, given: Evidence, what: str) -> Check:
-    seed = drawn.seed if given.secret is None else given.secret
-    if seed is None:
-        return unchecked(what, "The seed is still sealed.")
-    try:
-        again = redraw(drawn, seed)
-    except EvenhandError as error:
-        raise RecordError(f"The assignment cannot be drawn again: {error}") from error
-    expected = contents(assignment_record(again))
-    words = "The seed draws this assignment again"
-    return _replayed(what, expected, contents(record), words)
-
-
-def _rated(drawn: Assignment | None, given: Evidence) -> Check:
-    if drawn is None or given.ratings is None:
-        return unchecked("ratings", "No ratings were given.")
-    if isinstance(given.ratings, Counts):
-        return unchecked("ratings", "Counts of scores do not say who scored what.")
-    if strays := drawn.strays(given.ratings):
-        reviewer, item = strays[0]
-        where = Difference(
-            f"rating of item {item!r} by reviewer {reviewer!r}",
-            "an assigned review",
-            "a review that was not assigned",
-        )
-        says = f"{counted(len(strays), 'rating')} came from outside the assignment."
-        return Check("ratings", "differs", says, where)
-    says = "Every rating was assigned."
-    if missing := drawn.missing(given.ratings):
-        who = listing(dict.fromkeys(who for who, _ in missing))
-        says += f" {counted(len(missing), 'assigned review')} without a rating: {who}."
-    if effect := drawn.effect(given.ratings):
-        says += f" {effect}"
-    return Check("ratings", "same", says)
-
-
-def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
+def audit_decision(trail: Trail, record: Record, name: str, given: Evidence) -> None:
+    """Check the record of a decision against all that there is."""
+    _whole(trail, record, "record")
     result, came = record.get("result"), record.get("assignment")
     if not is_dict(result) or result.get("schema") not in RESULTS:
         raise RecordError(f"{name}: result must be a comparison or a ranking.")
@@ -351,51 +271,128 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
     where = difference({key: usual[key] for key in FIELDS}, record)
     if where is not None:
         says = "A decision has no such field, or not with this value."
-        return [Check("record", "differs", says, where), STOPPED]
+        trail.put(Check("record", "differs", says, where))
+    if given.chain is not None:
+        drawn = _chain(trail, given, "assignment record", came)
+        _again(trail, record, name, drawn, given)
+        return
+    why = "No assignment was given"
+    why += "." if came is None else ", though the decision was made with one."
+    trail.skip("assignment", why)
+    _again(trail, record, name, None, given)
+
+
+def _whole(trail: Trail, record: Record, name: str) -> None:
+    where = fault(record)
+    if where is not None:
+        says = f"It was edited or damaged in field {where.field!r}."
+        trail.put(Check(name, "differs", says, where))
+    trail.put(Check(name, "same", "The record matches its hash."))
+
+
+def _chain(
+    trail: Trail, given: Evidence, called: str, came: Json = None
+) -> Assignment | None:
+    """Check a first draw and its amendments, and the ratings against what holds now."""
     drawn: Assignment | None = None
-    if given.chain is None:
-        why = "No assignment was given"
-        why += "." if came is None else ", though the decision was made with one."
-        checks = [unchecked("assignment", why)]
+    chain, before = given.chain or (), None
+    for number, (name, record) in enumerate(chain, start=1):
+        what = "assignment" if drawn is None else f"assignment {number}"
+        _whole(trail, record, called if drawn is None else f"{what} record")
+        if drawn is None and came is not None:
+            last = {"sha256": chain[-1][1].get("sha256", ABSENT)}
+            trail.hold("assignment", last, came, *NAMES)
+        drawn = assignment_from(record, name, drawn)
+        if drawn.amends is None:
+            _sealed(trail, drawn, given)
+        else:
+            stated = record["amends"]["sha256"]
+            trail.hold(what, before, stated, *FOLLOWS, field="amends.sha256")
+        _draw(trail, record, drawn, given, what)
+        before = record["sha256"]
+    _rated(trail, drawn, given)
+    return drawn
+
+
+def _sealed(trail: Trail, drawn: Assignment, given: Evidence) -> None:
+    """Check the published seal and the revealed secret, if they were given."""
+    if given.seal is None:
+        more = "" if drawn.seal else ", and the assignment was not sealed"
+        trail.skip("seal", f"No published seal was given{more}.")
     else:
-        last = {"sha256": given.chain[-1][1].get("sha256", ABSENT)}
-        named = None if came is None else compared("assignment", last, came, NAMES)
-        checks, drawn = _chain(given, "assignment record", named)
-        if drawn is None:
-            return checks
-    sound = all(check.status != "differs" for check in checks)
-    return [*checks, *_again(record, name, drawn, given, sound=sound)]
+        says = "The assignment has the seal that was published."
+        trail.hold("seal", given.seal, drawn.seal, says, "It has another seal.")
+    if given.secret is None:
+        why = "The secret was not given." if drawn.seal else "The seed is an open one."
+        trail.skip("seed", why)
+    else:
+        says, other = "The secret matches the seal.", "It does not match the seal."
+        stated = seal_of(given.secret)
+        trail.hold("seed", stated, drawn.seal, says, other, field="seal")
+
+
+def _draw(
+    trail: Trail, record: Record, drawn: Assignment, given: Evidence, what: str
+) -> None:
+    seed = drawn.seed if given.secret is None else given.secret
+    if seed is None:
+        trail.skip(what, "The seed is still sealed.")
+        return
+    try:
+        again = redraw(drawn, seed)
+    except EvenhandError as error:
+        raise RecordError(f"The assignment cannot be drawn again: {error}") from error
+    expected = contents(assignment_record(again))
+    words = "The seed draws this assignment again"
+    _replayed(trail, what, expected, contents(record), words)
+
+
+def _rated(trail: Trail, drawn: Assignment | None, given: Evidence) -> None:
+    if drawn is None or given.ratings is None:
+        trail.skip("ratings", "No ratings were given.")
+        return
+    if isinstance(given.ratings, Counts):
+        trail.skip("ratings", "Counts of scores do not say who scored what.")
+        return
+    if strays := drawn.strays(given.ratings):
+        reviewer, item = strays[0]
+        field = f"rating of item {item!r} by reviewer {reviewer!r}"
+        says = f"{counted(len(strays), 'rating')} came from outside the assignment."
+        expected, found = "an assigned review", "a review that was not assigned"
+        trail.hold("ratings", expected, found, says, field=field)
+    says = "Every rating was assigned."
+    if missing := drawn.missing(given.ratings):
+        who = listing(dict.fromkeys(who for who, _ in missing))
+        says += f" {counted(len(missing), 'assigned review')} without a rating: {who}."
+    if effect := drawn.effect(given.ratings):
+        says += f" {effect}"
+    trail.put(Check("ratings", "same", says))
 
 
 def _again(
-    record: Record, name: str, drawn: Assignment | None, given: Evidence, *, sound: bool
-) -> list[Check]:
-    """Hold ratings against a decision, and make it again if nothing differs so far."""
-    result, came = as_dict(record["result"]), record["assignment"]
-    ratings = given.ratings
+    trail: Trail, record: Record, name: str, drawn: Assignment | None, given: Evidence
+) -> None:
+    """Hold ratings against a decision, and make it again."""
+    result, came, ratings = record["result"], record["assignment"], given.ratings
     if ratings is None:
-        return [unchecked("data", "No ratings were given.")]
-    if as_dict(result.get("parameters")).get("pairing") == "given":
+        trail.skip("data", "No ratings were given.")
+        return
+    if result["parameters"].get("pairing") == "given":
         raise RecordError(
             f"{name}: The decision was made from two lists of scores in the order of "
             "their pairs, which ratings do not hold. Give no ratings."
         )
-    data, keyless = _data(result, ratings)
-    reasons = {
-        KEYLESS: keyless,
-        "It cannot follow from what differs already.": data.status == "differs"
-        or not sound,
-        "It was made with an assignment, which was not given.": came and not drawn,
-    }
-    for why, holds in reasons.items():
-        if holds:
-            return [data, unchecked("decision", why)]
+    lacks_key = _data(trail, result, ratings)
+    if lacks_key or (came and not drawn):
+        why = "It was made with an assignment, which was not given."
+        trail.skip("decision", KEYLESS if lacks_key else why)
+        return
     drawn = drawn if came else None
     backing = _backing(result)
-    if drawn is not None and drawn.seal is None and backing != "declared":
-        where = Difference("result.certificate", "declared", backing)
-        why = f"An assignment that was not sealed cannot have been {backing}."
-        return [data, Check("decision", "differs", why, where)]
+    if drawn is not None and drawn.seal is None:
+        says = f"An assignment that was not sealed cannot have been {backing}."
+        field = "result.certificate"
+        trail.hold("decision", "declared", backing, says, field=field)
     # Secret and seal have checks of their own; what was not given is taken on trust
     # here, so that all else of the certificate is checked.
     made = _decide(result, name, ratings, drawn and replace(drawn, backing=backing))
@@ -404,23 +401,22 @@ def _again(
         words += f" (that its assignment was {backing} needs the secret)"
     elif backing == "verified" and given.seal is None:
         words += " (that its assignment was verified needs the published seal)"
-    return [data, _replayed("decision", made, result, words, "result")]
+    _replayed(trail, "decision", made, result, words, "result")
 
 
-def _data(result: Record, ratings: Ratings | Counts) -> tuple[Check, bool]:
-    """Check whether a decision was made from ratings, and whether their key lacks."""
-    notes = result.get("warnings")
-    codes = [as_dict(note).get("code") for note in notes] if is_list(notes) else []
-    coded = CODED.code in codes
+def _data(trail: Trail, result: Record, ratings: Ratings | Counts) -> bool:
+    """Check whether a decision was made from ratings; say whether their key lacks."""
+    coded = CODED.code in [note["code"] for note in result["warnings"]]
     keyless = coded and CODED.code not in [note.code for note in ratings.notices]
     other = "The decision was not made from these ratings, or one was changed"
     other += ", or this is not its key." if coded else "."
-    says = ("The decision was made from these ratings.", other)
-    stated = result.get("data", ABSENT)
-    data = compared("data", ratings.summary(), stated, says, "result.data")
-    if keyless and data.status == "differs":
-        data = unchecked("data", KEYLESS)
-    return data, keyless
+    found, stated = ratings.summary(), result.get("data", ABSENT)
+    if keyless and difference(found, stated) is not None:
+        trail.skip("data", KEYLESS)
+    else:
+        says = "The decision was made from these ratings."
+        trail.hold("data", found, stated, says, other, field="result.data")
+    return keyless
 
 
 def _backing(result: Mapping[str, Json]) -> Backing:
@@ -432,35 +428,30 @@ def _backing(result: Mapping[str, Json]) -> Backing:
 
 
 def _decide(
-    result: Mapping[str, Json],
-    name: str,
-    ratings: Ratings | Counts,
-    drawn: Assignment | None,
+    result: Record, name: str, ratings: Ratings | Counts, drawn: Assignment | None
 ) -> dict[str, Json]:
     """Make a decision again from its parameters and its seed."""
-    parameters, seed = result.get("parameters"), result.get("seed")
-    if not is_dict(parameters) or not isinstance(seed, int):
-        raise RecordError(f"{name}: parameters and seed must be there.")
-    grid = as_dict(parameters.get("weight")).get("checked_on_grid")
+    parameters = result["parameters"]
+    grid = parameters.get("weight", {}).get("checked_on_grid")
     if True in (grid, *(parameters.get(own) for own in OWN)):
         raise RecordError(
             f"{name}: The decision was made with a function of the user's own and "
             "cannot be replayed from the record alone."
         )
-    job, call = RESULTS[str(result["schema"])]
+    job, call = RESULTS[result["schema"]]
     options: dict[str, Any] = {
         **parameters,
         "items": result.get("items"),
-        "split": as_dict(parameters.get("split")).get("when"),
+        "split": (parameters.get("split") or {}).get("when"),
         "assignment": drawn,
     }
     known = inspect.signature(call).parameters
     shared = {option: options[option] for option in options if option in known}
     try:
-        kind = type(as_method(str(result.get("method")), job))
+        kind = type(as_method(result["method"], job))
         own = [it for it in kind.options() if options.get(it) is not None]
         method = kind.made({it: options[it] for it in own})
-        again = call(ratings, method=method, rng=seed, **shared)
+        again = call(ratings, method=method, rng=result["seed"], **shared)
     except EvenhandError as error:
         raise RecordError(
             f"{name}: The decision cannot be replayed: {error}"
@@ -469,23 +460,20 @@ def _decide(
 
 
 def _replayed(
-    name: str,
-    expected: Mapping[str, Json],
-    found: Mapping[str, Json],
-    words: str,
-    path: str = "",
-) -> Check:
+    trail: Trail, name: str, expected: Record, found: Record, words: str, path: str = ""
+) -> None:
     """Compare all fields but the version, which decides what a difference means."""
     stated = found.get("version", ABSENT)
     where = difference({**expected, "version": stated}, dict(found), path)
     other = stated != version()
     if where is None:
         note = f"; version {stated} made it, this is {version()}" if other else ""
-        return Check(name, "same", f"{words}{note}.")
+        trail.put(Check(name, "same", f"{words}{note}."))
+        return
     says = f"A replay gives another value of {where.field!r}."
     if other:
         says += (
             f" Version {stated} made it and this is {version()}; the same result is "
             "promised by the same version only."
         )
-    return Check(name, "differs", says, where)
+    trail.put(Check(name, "differs", says, where))

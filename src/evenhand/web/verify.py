@@ -190,9 +190,10 @@ def _sealed(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN4
 
 def _plain(text: str | None) -> Json:
     try:
-        return decoded((text or "").encode(), "scale")
+        value: Json = decoded((text or "").encode(), "scale")
     except RecordError:
         return None
+    return value
 
 
 def _tables(
