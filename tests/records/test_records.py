@@ -528,7 +528,7 @@ BAD = [
     (b'{"a": 1e999}', "too large"),
     (b'{"a": ' + b"9" * 5000 + b"}", "5000 digits"),
     (b'{"a": "\\ud800"}', "half a character"),
-    (b'{"a": "\xff"}', "must be UTF-8, got byte 0xff"),
+    (b'{"a": "\xff"}', "it is not UTF-8"),
     (b"[" * 100_000, "recursion"),
 ]
 

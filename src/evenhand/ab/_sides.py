@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.ab.law import Table, as_table
+from evenhand.ab.law import Table, as_tables
 from evenhand.claims import Json, Label, Notice
 from evenhand.columns import Source, code_labels, label_series, number_series, place_of
 from evenhand.engines.counts import MOST_LEVELS, Counts, Once
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from evenhand.ab.methods import Rule
     from evenhand.arrays import Floats
-    from evenhand.designs.assignment import Assignment, Declared
+    from evenhand.designs.assignment import Declared
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.integer]
@@ -160,7 +160,7 @@ def sides_from_lists(
     one, two = _as_scores(first, "first score"), _as_scores(second, "second score")
     data = _summary(labels, one, two)
     pairing: Pairing = "given" if len(one) == len(two) else "random"
-    return Sides(labels, as_table(one), as_table(two), pairing, data, (one, two))
+    return Sides(labels, *as_tables(one, two), pairing, data, (one, two))
 
 
 def sides_from_ratings(
@@ -220,23 +220,16 @@ def sides_from_ratings(
     if in_pairs and verdict is None and rule.pairs != "none":
         pairing, rows = "pairs", _in_pairs(ratings, rows, labels)
     one, two = (ratings.preference[side] for side in rows)
-    return Sides(
-        labels,
-        as_table(one),
-        as_table(two),
-        pairing,
-        ratings.summary(),
-        (one, two),
-        tuple(notices),
-        verdict,
-        _grouped(ratings, rows, declared.assignment),
-    )
+    tables, told = as_tables(one, two), tuple(notices)
+    groups, data = _grouped(ratings, rows, declared), ratings.summary()
+    return Sides(labels, *tables, pairing, data, (one, two), told, verdict, groups)
 
 
 def _grouped(
-    ratings: Ratings, rows: list[Codes], drawn: Assignment | None
+    ratings: Ratings, rows: list[Codes], declared: Declared
 ) -> tuple[tuple[Label, ...], tuple[Label, ...]] | None:
     """Return the pair or panel of the reviewer of each score, if it is known."""
+    drawn = declared.assignment
     if drawn is not None and drawn.groups is not None:
         known = {str(reviewer): group for reviewer, group in drawn.groups}
         names = [known.get(str(label), "") for label in ratings.reviewer_labels]

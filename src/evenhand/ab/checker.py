@@ -30,7 +30,8 @@ BEYOND = np.array([-1000, -10, -1, -0.01, 0.01, 1, 10, 1000])
 MOST_TARGETS = 40
 # A move beyond the floats would not be a score.
 LARGEST = float(np.finfo(np.float64).max)
-SWAPPED = "turn p into 1 - p when the items swap", "with the items swapped"
+TURN = "turn p into 1 - p when the items swap"
+RISE = "not fall when a first score rises or a second score falls"
 
 
 class RuleCheck(NamedTuple):
@@ -101,9 +102,8 @@ def check_rule(
         asked, left = asked + len(found), left - len(rows)
         for (before, p), (after, q) in itertools.pairwise(found):
             if (abs(p + q - 1) if swapped else p - q) > ROUNDING:
-                broken = SWAPPED if swapped else _move(before, after)
-                got = f"got {p:.4g} for {_text(*before)}, and {q:.4g}"
-                text = f"{name} must {broken[0]}, {got} {broken[1]}."
+                got = f"{p:.4g} for {_text(*before)}, and {q:.4g} for {_text(*after)}"
+                text = f"{name} must {TURN if swapped else RISE}, got {got}."
                 return RuleCheck(asked, text, (before, after))
         if left <= 0:
             break
@@ -190,19 +190,8 @@ def _chains(
 
 
 def _text(first: Floats, second: Floats) -> str:
-    one, two = (listing(_short(x) for x in side.tolist()) for side in (first, second))
+    one, two = (
+        listing(float(f"{score:.6g}") for score in side.tolist())
+        for side in (first, second)
+    )
     return f"first {one} and second {two}"
-
-
-def _short(number: float) -> float:
-    return float(f"{number:.6g}")
-
-
-def _move(before: Scores, after: Scores) -> tuple[str, str]:
-    """Return what must not happen when one score moves, and how it moved."""
-    one, two = np.concatenate(before), np.concatenate(after)
-    moved = int(np.flatnonzero(one != two)[0])
-    first = moved < len(before[0])
-    rule = f"not fall when a {'first score rises' if first else 'second score falls'}"
-    old, new = _short(one[moved]), _short(two[moved])
-    return rule, f"when the score {old} there becomes {new}"

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -183,7 +183,7 @@ def votes_over_pairings(
         chance = np.asarray(odd(chosen, difference(one, two)))
         return np.stack([1 - chance, chance], axis=-1)
 
-    return _average(*_as_tables(first, second), terms, seed_from(rng))
+    return _average(*as_tables(first, second), terms, seed_from(rng))
 
 
 def sign_over_pairings(
@@ -212,10 +212,11 @@ def sign_over_pairings(
         wins = [one < two, one == two, one > two]
         return np.stack([zero + win * (zero + 1) for win in wins], axis=-1)
 
-    return _average(*_as_tables(first, second), terms, seed_from(rng))
+    return _average(*as_tables(first, second), terms, seed_from(rng))
 
 
-def _as_tables(first: Numbers | Table, second: Numbers | Table) -> tuple[Table, Table]:
+def as_tables(first: Numbers | Table, second: Numbers | Table) -> tuple[Table, Table]:
+    """Count equal scores of both items, if that is not done yet."""
     if isinstance(first, Table) and isinstance(second, Table):
         return first, second
     one, two = as_lists(first, second)
@@ -224,7 +225,7 @@ def _as_tables(first: Numbers | Table, second: Numbers | Table) -> tuple[Table, 
 
 def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
     same = all(map(np.array_equal, first, second))
-    if not len(first.levels) or not len(second.levels) or same:
+    if same or not first.size or not second.size:
         half = constant(Fraction(1, 2), first.levels)
         return Averaged(half.item(), 0.0, 0)
     # The widest gaps, so that one beyond the range of a weight is always seen.
@@ -235,9 +236,13 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
             for side in (first, second)
         )
     # Which side is held as levels depends on the scores alone, never on their names.
-    turned = _order(second, first, trial) < _order(first, second, trial)
-    held, taken = (second, first) if turned else (first, second)
-    work, cells = _cost(held, taken, trial)
+    held, taken = min(
+        (first, second),
+        (second, first),
+        key=lambda pair: _cost(pair[0], pair[1], trial),
+    )
+    turned = held is second
+    work, cells, *_ = _cost(held, taken, trial)
 
     def points(one: Floats, two: Floats) -> Floats:
         # The points of the held side; those of the first item the other way round.
@@ -252,21 +257,19 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
     return Averaged(from_margin(margin).item(), se / 2, pairings)
 
 
-def _order(held: Table, taken: Table, trial: Floats) -> tuple[object, ...]:
-    scores = tuple(held.levels.tolist()), tuple(held.counts.tolist())
-    return (_cost(held, taken, trial), *scores)
+def _cost(held: Table, taken: Table, trial: Floats) -> tuple[Any, ...]:
+    """Return the work and the numbers held at a time of `_pairing_law`.
 
-
-def _cost(held: Table, taken: Table, trial: Floats) -> tuple[int, int]:
-    """Return the work and the numbers held at a time of `_pairing_law`."""
-    points = trial.shape[-1] - 1
+    And, for where these are the same, the scores of the held side.
+    """
+    points, scores = trial.shape[-1] - 1, [side.tolist() for side in held]
     states, blank = 1, max(0, taken.size - held.size)
     for size in (*held.counts.tolist(), blank):
         states *= size + 1
         if states > CELLS:
-            return WORK + 1, CELLS + 1
+            return WORK + 1, CELLS + 1, *scores
     cells = states * (points * min(held.size, taken.size) + 1)
-    return cells * (len(held.levels) + (blank > 0)), cells
+    return cells * (len(held.levels) + (blank > 0)), cells, *scores
 
 
 def _pairing_law(held: Table, taken: Table, terms: Terms) -> Floats:

@@ -158,28 +158,26 @@ class Rule(Method):
         if sides.verdict is not None:
             part = _certain(float(sides.verdict == 0), "reviewers of both")
             return part._replace(first_wins=sides.verdict == 0)
-        empty = 0 in sides.sizes
-        part = _certain(FAIR, "coin") if empty else self.decide(sides, seed)
-        tied = part.here == FAIR and not (self.own or self.blind or empty)
+        coin = self.blind or 0 in sides.sizes
+        part = _certain(FAIR, "coin") if coin else self.decide(sides, seed)
+        tied = part.here == FAIR and not (self.own or coin)
         return part._replace(
             decided_by=TIE if tied else part.decided_by,
             first_wins=_uniform(seed, "tie") < part.here,
-            pairing=None if self.pairs == "none" or empty else sides.pairing,
+            pairing=None if self.pairs == "none" or coin else sides.pairing,
             notices=tuple(self._notices(sides, part)),
         )
 
     def _notices(self, sides: Sides, part: Outcome) -> Iterator[Notice]:
         counts, (first, second) = sides.sizes, map(repr, sides.items)
-        if counts[0] != counts[1] and not self.blind:
-            if 0 in counts:
-                empty = second if counts[0] else first
-                text = f"{empty} has no score, so a fair coin decides."
-                yield Notice("one_side_empty", text)
-            else:
-                text = UNEQUAL.format(
-                    first, counted(counts[0], "score"), second, counts[1], min(counts)
-                )
-                yield Notice("unequal_counts", text)
+        if 0 in counts and not self.blind:
+            empty = second if counts[0] else first
+            text = f"{empty} has no score, so a fair coin decides."
+            yield Notice("one_side_empty", text)
+        elif counts[0] != counts[1] and not self.blind:
+            many = counted(counts[0], "score")
+            text = UNEQUAL.format(first, many, second, counts[1], min(counts))
+            yield Notice("unequal_counts", text)
         if part.apart == math.inf:
             yield Notice("gap_beyond_floats", BEYOND_FLOATS)
         if part.law.pairings:
@@ -244,11 +242,6 @@ class Coin(Rule):
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return one half."""
         return rules.coin(first, second)
-
-    def decide(self, sides: Sides, seed: int) -> Outcome:
-        """Draw an outcome from scores of both items."""
-        del sides, seed
-        return _certain(FAIR, "coin")
 
 
 class Sign(Rule):
@@ -429,21 +422,14 @@ class Guarded(Rule):
         else:
             part = _led(sides, self.statistic, self.trim)
         eps, voters = float(self.eps), Votes(weight=self.weight)
-        if _uniform(seed, "guard") < eps:
-            vote = voters.decide(sides, seed)
-            voted = vote.law
-            drawn = part._replace(
-                here=vote.here, decided_by=vote.decided_by, votes=vote.votes
-            )
-        else:
-            voted, drawn = voters.average(sides, seed), part
-        p_first = rules.mixed(
-            part.law.probability, voted.probability, rules.as_eps(self.eps)
-        )
+        vote = voters.decide(sides, seed)
+        drawn, voted = vote if _uniform(seed, "guard") < eps else part, vote.law
+        chances = part.law.probability, voted.probability
+        p_first = rules.mixed(*chances, rules.as_eps(self.eps))
         # The two may rest on the same sampled pairings, so their errors add up.
         se = (1 - eps) * part.law.se + eps * voted.se
         both = law.Averaged(float(p_first), se, max(part.law.pairings, voted.pairings))
-        return drawn._replace(law=both, apart=voters.least_apart(sides))
+        return drawn._replace(law=both, apart=vote.apart)
 
     @property
     def follows(self) -> str:

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from evenhand.ab.claims import GROUPED
-from evenhand.ab.law import Table, as_table, sample_subsets
+from evenhand.ab.law import Table, as_table, as_tables, sample_subsets
 from evenhand.ab.rules import TRIM, Kept, as_kept
 from evenhand.arrays import Floats, Numbers, as_lists
 from evenhand.designs import AB_DESIGNS
@@ -705,10 +705,7 @@ def mean_interval(
         >>> mean_interval(np.array([5.0, 6, 7, 9]), np.array([1.0, 2, 3, 4]))[:4]
         (4.25, 1.0, 8.0, 0.02857142857142857)
     """
-    one, two = (
-        side if isinstance(side, Table) else as_table(side) for side in (first, second)
-    )
-    found = mean_difference(one, two)
+    found = mean_difference(*as_tables(first, second))
     if found is None:
         return None
     drawn = redraw(first, second, design, groups)

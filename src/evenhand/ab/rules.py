@@ -32,7 +32,6 @@ from evenhand.arrays import (
     constant,
     difference,
     is_exact,
-    magnitude,
     map_exact,
 )
 from evenhand.errors import (
@@ -52,14 +51,8 @@ Kept = Callable[[int], tuple[int, int]]
 Weight = GapWeight | Callable[[float], float] | str | None
 Cdf = Callable[..., float | Fraction]
 MEDIANS = ("upper", "lower", "middle")
-STATISTICS = (
-    "trimmed",
-    "mean",
-    "median",
-    *(f"median:{which}" for which in MEDIANS),
-    "midrank",
-    "sign",
-)
+EACH_MEDIAN = (f"median:{which}" for which in MEDIANS)
+STATISTICS = ("trimmed", "mean", "median", *EACH_MEDIAN, "midrank", "sign")
 TRIM = 0.2
 EPS = 0.1
 LEAST_EPS = 2.0**-53
@@ -130,7 +123,15 @@ def threshold_probability(scores: Numbers, distribution: GapWeight | Cdf) -> Flo
         np.float64(0.8413)
     """
     gap = _gap(scores)
-    below, at = _limits(distribution, gap)
+    if isinstance(distribution, GapWeight):
+        # W jumps at 0 at most, where the two limits are on either side of 1/2.
+        return odd(distribution, gap)
+    require_function("distribution", distribution, "a difference of scores")
+    if is_exact(gap):
+        below = at = as_numbers(map_exact(distribution, gap), "distribution")
+    else:
+        points = np.nextafter(gap, -np.inf), gap
+        below, at = (on_floats(distribution, it, "distribution") for it in points)
     wrong = ~((below >= 0) & (below <= at) & (at <= 1))
     if wrong.any():
         raise OptionError(
@@ -321,13 +322,9 @@ def midrank(first: Numbers, second: Numbers) -> Floats:
         np.float64(1.0)
     """
     one, two = _as_sides(first, second)
-    order = np.zeros(one.shape[:-1], np.int64)
-    for place in np.ndindex(order.shape):
-        left, right = one[place], np.sort(two[place])
-        below = np.searchsorted(right, left, side="left").sum()
-        not_above = np.searchsorted(right, left, side="right").sum()
-        order[place] = np.sign(below + not_above - len(left) * len(right))
-    return _chance(order, one)
+    left, right = one[..., :, None], two[..., None, :]
+    wins = (left > right).sum(axis=(-2, -1)) - (left < right).sum(axis=(-2, -1))
+    return _chance(np.asarray(np.sign(wins)), one)
 
 
 def guarded(
@@ -572,16 +569,3 @@ def _gap(scores: Numbers) -> Floats:
             f"scores must have two numbers in the last axis, got shape {pairs.shape}."
         )
     return difference(pairs[..., 0], pairs[..., 1])
-
-
-def _limits(distribution: GapWeight | Cdf, gap: Floats) -> tuple[Floats, Floats]:
-    if isinstance(distribution, GapWeight):
-        upper = np.asarray((1 + distribution.values(magnitude(gap))) / 2)
-        lower = 1 - upper
-        return np.where(gap > 0, upper, lower), np.where(gap >= 0, upper, lower)
-    require_function("distribution", distribution, "a difference of scores")
-    if is_exact(gap):
-        at = as_numbers(map_exact(distribution, gap), "distribution")
-        return at, at
-    below = on_floats(distribution, np.nextafter(gap, -np.inf), "distribution")
-    return below, on_floats(distribution, gap, "distribution")

@@ -340,29 +340,24 @@ class _Bundle(Trail):
         return {str(row[0]): str(row[1]) for row in self.lists["items"]}
 
     def _payloads(self) -> None:
-        hashes: dict[int, str] = {}
+        found = {}
         for line in self.files[PAYLOADS].decode("utf-8", "replace").splitlines():
             row = decoded(line.encode(), PAYLOADS)
             self.bodies[row["n"]] = dict(row["body"])
-            hashes[row["n"]] = log.payload_hash(row["salt"], row["body"])
-        for n, event in enumerate(self.events, start=1):
-            stated, found = event.get("payload"), hashes.get(n)
-            says = f"Event {n} was something else."
-            if stated is None or found is None:
-                says = "The log and the payloads do not go together."
-            self.hold("payloads", stated, found, says, field=f"payload {n}")
-        says = f"{counted(len(self.bodies), 'event')} with private content, as logged."
-        self.put(Check("payloads", "same", says))
+            found[str(row["n"])] = log.payload_hash(row["salt"], row["body"])
+        numbered = enumerate(self.events, start=1)
+        stated = {str(n): it["payload"] for n, it in numbered if "payload" in it}
+        same = f"{counted(len(found), 'event')} with private content, as logged."
+        other = "The log and the payloads do not go together."
+        self.hold("payloads", stated, found, same, other)
 
     def _rules(self) -> None:
         """Check that nothing happened that the app does not allow."""
         bodies = self.bodies if self.rated else None
-        try:
-            log.Rules(self.events, bodies, self.drawn, self.lists["scale"]).follow()
-        except log.BrokenRuleError as error:
-            allowed = "an event that the rules allow"
-            self.hold("rules", allowed, str(error), str(error), field="log")
-        self.put(Check("rules", "same", "Every event was allowed when it happened."))
+        rules = log.Rules(self.events, bodies, self.drawn, self.lists["scale"])
+        same = "Every event was allowed when it happened."
+        found = rules.broken() or same
+        self.hold("rules", same, found, same, found, field="log")
 
     def _repairs(self) -> None:
         """Check that nobody had begun who was replaced, and reserves came in turn."""
@@ -381,13 +376,13 @@ class _Bundle(Trail):
             if change is None:
                 raise RecordError("An amendment amends nothing.")
             left, named = set(map(str, change.drop)), self.bodies[n]["reviewers"]
-            seen = begun & left or left != set(map(str, named))
-            in_turn = event["kind"] == "reserve"
-            wrong = in_turn and [str(who) for who in change.add] != order[:1]
-            if seen or wrong or change.in_turn != in_turn or not change.unseen:
-                rule = "who never began, in turn"
-                says = "A repair was not as the rules say."
-                self.hold("repairs", rule, "another", says, field=f"event {n}")
+            in_turn, added = event["kind"] == "reserve", list(map(str, change.add))
+            turn = order[:1] if in_turn else added
+            expected = [sorted(map(str, named)), [], turn, in_turn, True]
+            people = sorted(left), sorted(begun & left), added
+            found: list[Any] = [*people, change.in_turn, change.unseen]
+            says = "A repair was not as the rules say."
+            self.hold("repairs", expected, found, says, field=f"event {n}")
             order = order[1:] if in_turn else order
         many = counted(len(self.drawn) - 1, "repair")
         says = f"{many}; nobody who was replaced had seen their items."
@@ -401,11 +396,8 @@ class _Bundle(Trail):
         is_order = self.lists["scale"]["kind"] == "order"
         text = ratings_csv(rows, self._titles(), is_order=is_order)
         there = self.files[RATINGS].decode("utf-8", "replace")
-        if text != there:
-            pairs = zip(text.splitlines(), there.splitlines(), strict=False)
-            line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), 0)
-            says, field = "The ratings are not the log's.", f"{RATINGS} line {line}"
-            self.hold("ratings", "as the log says", "another", says, field=field)
+        other = "The ratings are not those of the log."
+        self.hold("ratings", text.split("\n"), there.split("\n"), other, field=RATINGS)
         receipts = counted(len(self._said(*RATED)), "receipt")
         says = f"{counted(len(rows), 'rating')}, {receipts} in the log."
         if many:

@@ -160,15 +160,10 @@ def decoded(data: bytes, name: str) -> Any:  # noqa: ANN401 - whatever JSON hold
         canonical(value).encode()
     except RatingsError as error:
         raise RecordError(f"{error} It was cut off, or is not a record.") from None
-    except UnicodeDecodeError as error:
-        raise RecordError(
-            f"{name}: text must be UTF-8, got byte {data[error.start]:#04x} at "
-            f"{error.start}. It is damaged, cut off, or not a record."
-        ) from None
     except ValueError:
         raise RecordError(
-            f"{name}: This is not a record: it holds half a character, or a number "
-            "that is too large."
+            f"{name}: This is not a record: it is not UTF-8, holds half a character, "
+            "or a number that is too large."
         ) from None
     return value
 

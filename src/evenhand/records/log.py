@@ -261,10 +261,6 @@ def on_scale(score: float, scale: Mapping[str, Any], size: int) -> bool:
     return score == high or not (exact[0] - exact[1]) % exact[2]
 
 
-class BrokenRuleError(RecordError):
-    """An event that the rules do not allow."""
-
-
 class Rules:
     """What is known of an evaluation while its log is followed."""
 
@@ -295,18 +291,15 @@ class Rules:
         self._began: set[str] = set()
         self._last: dict[tuple[str, str], tuple[int, float | None]] = {}
 
-    def follow(self) -> None:
-        """Follow the log to its end.
-
-        Raises:
-            BrokenRuleError: If an event is against the rules; it names the event.
-        """
+    def broken(self) -> str | None:
+        """Follow the log to its end; return what is against the rules, and where."""
         for n, event in enumerate(self._events, start=1):
             for is_broken, sentence in self._event(n, event):
                 if is_broken:
-                    raise BrokenRuleError(f"Event {n}: {sentence}")
+                    return f"Event {n}: {sentence}"
         if self._events[-1].get("kind") != "published":
-            raise BrokenRuleError("The log does not end with what was published.")
+            return "The log does not end with what was published."
+        return None
 
     def _event(self, n: int, event: Mapping[str, Json]) -> Rule:
         """Yield whether each rule for an event is broken, and what to say then."""

@@ -45,29 +45,18 @@ HEX = re.compile(r"[0-9a-f]{64}")
 NUMBERED = re.compile(r"-[0-9]+$")
 LARGEST = 2**28
 LABEL = str | int
-PAIRS = [(LABEL, LABEL)]
 # What the fields of an assignment's record hold: a type, a list of something, a tuple
 # of so many, or a dict with these keys.
-ASSIGNMENT: Mapping[str, Any] = {
-    "items": [LABEL],
-    "reviewers": [LABEL],
-    "design": str,
+SHAPES: Mapping[str, Any] = {
+    **{name: [LABEL] for name in ("items", "reviewers", "drop", "add")},
+    **{name: [(LABEL, LABEL)] for name in ("rows", "groups", "conflicts", "done")},
+    **dict.fromkeys(("design", "seal", "law", "version", "sha256"), str),
     "parameters": {"per_reviewer": object, "per_item": object},
-    "rows": PAIRS,
-    "groups": PAIRS,
-    "conflicts": PAIRS,
     "seed": int,
-    "seal": str,
-    "law": str,
-    "version": str,
-}
-AMENDS: Mapping[str, Any] = {
-    "drop": [LABEL],
-    "add": [LABEL],
-    "done": PAIRS,
     "leave_open": bool,
-    "sha256": str,
 }
+AMENDS = ("drop", "add", "done", "leave_open", "sha256")
+ASSIGNMENT = tuple(name for name in SHAPES if name not in AMENDS)
 OR_NULL = ("groups", "seed", "seal")
 
 
@@ -249,15 +238,15 @@ def assignment_from(
     return replace(found, amends=Amendment(before, **change))
 
 
-def _fields(record: Json, shapes: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _fields(record: Json, names: Sequence[str], place: str) -> dict[str, Any]:
     """Return fields that hold what they must, with tuples for lists."""
     fields: Record = {**record} if is_dict(record) else {}
-    for key, shape in shapes.items():
+    for key in names:
         value = fields.get(key, ABSENT)
         null = value is None and key in OR_NULL
-        if value is ABSENT or not (null or _fits(value, shape)):
+        if value is ABSENT or not (null or _fits(value, SHAPES[key])):
             raise RecordError(f"{place}{key} cannot be {brief(value)}.")
-    return {key: _frozen(fields[key]) for key in shapes}
+    return {key: _frozen(fields[key]) for key in names}
 
 
 def _fits(value: object, shape: Any) -> bool:  # noqa: ANN401 - a shape as above
