@@ -60,10 +60,10 @@ FEW_LEVELS = 10
 KINDS: dict[str, Any] = {
     **{f"{name}_{side}": pl.Int64 for name in ("votes", "n") for side in SIDES},
     **{f"shares_{side}": pl.List(pl.Float64) for side in SIDES},
-    **{f"{name}_{side}": pl.Float64 for name in ("mean", "p_value") for side in SIDES},
+    **{f"mean_{side}": pl.Float64 for side in SIDES},
+    **dict.fromkeys(P_VALUES, pl.Float64),
     **{f"difference{end}": pl.Float64 for end in ("", "_low", "_high")},
     "levels": pl.List(pl.Float64),
-    "p_value": pl.Float64,
 }
 
 

@@ -355,14 +355,13 @@ def _sample_orders(
     """Give chances of points by pairing and pair, in blocks."""
     one, two = (np.repeat(side.levels, side.counts) for side in (held, taken))
     pairs = min(len(one), len(two))
-    rows, block = _n_pairings(pairs), max(1, SAMPLED_CELLS // pairs)
+    # To put the longer side in a random order is enough.
+    longer = one if len(one) > pairs else two
+    rows, block = _n_pairings(pairs), max(1, SAMPLED_CELLS // len(longer))
     for start in range(0, rows, block):
-        some = range(min(block, rows - start))
-        # To put the longer side in a random order is enough.
-        if len(one) > pairs:
-            yield terms(np.array([rng.permutation(one)[:pairs] for _ in some]), two)
-        else:
-            yield terms(one, np.array([rng.permutation(two)[:pairs] for _ in some]))
+        tiled = np.tile(longer, (min(block, rows - start), 1))
+        drawn = rng.permuted(tiled, axis=1)[:, :pairs]
+        yield terms(drawn, two) if len(one) > pairs else terms(one, drawn)
 
 
 def _n_pairings(cells: int) -> int:

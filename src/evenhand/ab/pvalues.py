@@ -45,7 +45,7 @@ from evenhand.errors import DesignError, OptionError, RatingsError, shown, unkno
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -258,7 +258,7 @@ class Redraws:
             there are units.
         sizes: How many there are of each.
         first: How many of them are of the first item, as observed.
-        counts: How many units may be on, None for any number.
+        counts: How many units may be on; a range for any number.
         place: 2 u + 1 for a reviewer who scores the first item when unit u is on, 2 u
             for one who does when it is off; None if every reviewer is a unit.
     """
@@ -267,7 +267,7 @@ class Redraws:
     scores: Floats
     sizes: Counts
     first: Counts
-    counts: tuple[int, ...] | None
+    counts: Sequence[int]
     place: Counts | None = None
 
     @property
@@ -290,8 +290,6 @@ class Redraws:
     @property
     def total(self) -> int:
         """Number of assignments."""
-        if self.counts is None:
-            return int(2**self.n_units)
         return sum(math.comb(self.n_units, count) for count in self.counts)
 
     def at_most(self, most: int) -> bool:
@@ -305,7 +303,7 @@ class Redraws:
         """
         pool, units = self.pool, self.n_units
         rows = max(1, BLOCK // units)
-        for count in range(units + 1) if self.counts is None else self.counts:
+        for count in self.counts:
             ways = itertools.combinations(range(units), count)
             while block := list(itertools.islice(ways, rows)):
                 on = np.zeros((len(block), units), np.int64)
@@ -317,7 +315,7 @@ class Redraws:
         pool, block = self.pool, max(1, BLOCK // len(self.scores))
         for start in range(0, samples, block):
             rows = min(block, samples - start)
-            if self.counts is None:
+            if isinstance(self.counts, range):
                 on = rng.binomial(pool, 0.5, (rows, len(pool)))
             else:
                 on = sample_subsets(pool, self.counts[0], rows, rng)
@@ -429,10 +427,10 @@ def _redraw_units(members: list[Unit], design: str) -> Redraws:
 
 def _fitting(
     design: str | None, units: int, ahead: int, instead: str
-) -> tuple[str, tuple[int, ...] | None]:
+) -> tuple[str, Sequence[int]]:
     """Return what is redrawn, and how many units may be on."""
     if design in ("coins", "matched"):
-        return design, None
+        return design, range(units + 1)
     middle = tuple(sorted({units // 2, (units + 1) // 2}))
     if design is not None and ahead in middle:
         return design, middle
@@ -546,15 +544,21 @@ class Problem(NamedTuple):
         if work > (WHOLE_WORK if redraws.at_most(FEW_WORK) else DENSE_WORK):
             return None
         whole = work <= FEW_WORK
-        share = sum(counts) / len(counts) / n_units if counts else HALF
+        share = sum(counts) / len(counts) / n_units
         # A state is a sum and a number of scores in one index.
         shifts = sorted((steps[:, 1] * sizes + steps[:, 0]).tolist())
-        law = _spread(shifts, None if whole else share)
+        on, off = (1, 1) if whole else (share, 1 - share)
+        law = np.ones(1, dtype=object if whole else np.float64)
+        for shift in shifts:
+            wider = np.zeros(len(law) + shift, dtype=law.dtype)
+            wider[: len(law)] = law * off
+            wider[shift:] += law * on
+            law = wider
         law = np.append(law, np.zeros(-len(law) % sizes, dtype=law.dtype))
         observed, total = self.observed, int(units.sum(axis=(0, 1))[1])
         sign, parts = (observed > 0) - (observed < 0), []
         for ahead, column in enumerate(law.reshape(-1, sizes).T, least[0]):
-            if counts is None or ahead in counts:
+            if ahead in counts:
                 # The observed value as a sum of the first item's scores: the second
                 # item has the rest of the total.
                 edge = Fraction(total * (ahead > 0) + sign)
@@ -567,18 +571,6 @@ class Problem(NamedTuple):
         if whole:
             return Fraction(above, every), Fraction(below, every)
         return float(above / every), float(below / every)
-
-
-def _spread(shifts: list[int], share: float | None) -> Floats:
-    """Return the law of a sum of shifts, each with the same chance; ways if None."""
-    on, off = (1, 1) if share is None else (share, 1 - share)
-    law = np.ones(1, dtype=object if share is None else np.float64)
-    for shift in shifts:
-        wider = np.zeros(len(law) + shift, dtype=law.dtype)
-        wider[: len(law)] = law * off
-        wider[shift:] += law * on
-        law = wider
-    return law
 
 
 def problem(

@@ -154,21 +154,16 @@ def read_bundle(data: bytes, name: str) -> dict[str, bytes]:
     Raises:
         RecordError: If a byte of the archive was changed, or it is none.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = archive.infolist()
-            large = sum(entry.file_size for entry in entries) > MOST_BYTES
-            if len(entries) > MOST_FILES or large:
-                raise RecordError(f"{name}: The bundle is too large.")
+    files: dict[str, bytes] = {}
+    with suppress(*DAMAGED), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = archive.infolist()
+        size = sum(entry.file_size for entry in entries)
+        if len(entries) <= MOST_FILES and size <= MOST_BYTES:
             files = {entry.filename: archive.read(entry) for entry in entries}
-    except DAMAGED:
-        raise RecordError(
-            f"{name}: The bundle is damaged, cut off or none. Download it again."
-        ) from None
     if _zipped(files) != data:
         raise RecordError(
-            f"{name}: The bundle is damaged: it is not an archive as evenhand writes "
-            "it. Download it again."
+            f"{name}: The bundle is damaged, cut off, too large or none. Download it "
+            "again."
         )
     return files
 
