@@ -32,6 +32,7 @@ NO_SUBMISSIONS = (
 )
 UNUSED = "Weights of assessments differ, but are not used: each counts once."
 TRUE = ("1", "true", "yes", "t")
+UNLISTED = "of submissions that are not in the other file left out"
 OWN_WORK = "of the reviewer's own work left out"
 TOTAL = "total score"
 POINTS = re.compile(r"\s*\([0-9]+(?:\.[0-9]+)?\)\s*$")
@@ -81,16 +82,12 @@ def _not_peers(
     examples = submissions.cells("example").str.to_lowercase().is_in(TRUE)
     authors = dict(zip(known, submissions.cells("authorid"), strict=True))
     own = items.replace_strict(authors, default=None) == table.cells(reviewer)
+    example = items.is_in(known.filter(examples).implode())
+    unlisted = ~items.is_in(["", *known])
     return {
-        "example_submissions": (
-            "of example submissions left out",
-            items.is_in(known.filter(examples).implode()),
-        ),
+        "example_submissions": ("of example submissions left out", example),
         "self_assessments": (OWN_WORK, own.fill_null(value=False)),
-        "unlisted_submissions": (
-            "of submissions that are not in the other file left out",
-            ~items.is_in(["", *known]),
-        ),
+        "unlisted_submissions": (UNLISTED, unlisted),
         **found,
     }
 
@@ -148,12 +145,10 @@ def _not_done(table: Table, item: str, reviewer: str) -> Reasons:
     ]
     # A total of 0 is a score, but not without any points.
     zero = table.cells(_total(table)).str.contains(r"^0*(?:\.0*)?$")
+    undone = np.all([zero, *blank], axis=0) & bool(blank)
     people = table.cells(reviewer)
     return {
-        "not_done": (
-            "without any points left out",
-            np.all([zero, *blank], axis=0) & bool(blank),
-        ),
+        "not_done": ("without any points left out", undone),
         "self_assessments": (OWN_WORK, (people != "") & (people == table.cells(item))),
     }
 

@@ -72,12 +72,10 @@ def _left_out(table: Table, item: str, gone: pl.Series) -> Reasons:
     ages = table.cells("version").cast(pl.Int64, strict=False).fill_null(0)
     rows = pl.DataFrame({**reviews, "age": ages})
     newest = rows.select(pl.max("age").over(*reviews))["age"]
+    deleted = table.cells(item).is_in(gone.implode())
     return {
         "older_versions": ("of an older version left out", ages < newest),
-        "deleted_submissions": (
-            "of deleted submissions left out",
-            table.cells(item).is_in(gone.implode()),
-        ),
+        "deleted_submissions": ("of deleted submissions left out", deleted),
     }
 
 

@@ -32,9 +32,7 @@ Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 JSON_START = re.compile(rb'\[\s*[\[{\]]|\{\s*["}]')
 JSON_LINES = re.compile(rb"\{.*\}[ \r]*\n\s*\{")
-MARKUP = re.compile(
-    rb"<(?:\?xml|!--|!doctype|html|head|body|table|div|meta)", re.IGNORECASE
-)
+MARKUP = re.compile(rb"(?i)<(?:\?xml|!--|!doctype|html|head|body|table|div|meta)")
 GZIP, ZIP, OLE, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
 UTF8_MARK = b"\xef\xbb\xbf"
 MOST_BYTES = 2 * 2**30

@@ -218,8 +218,7 @@ def _one_each(table: Table, asked: layouts.Asked, form: _Form) -> Taken:
 
 def _gridded(table: Table, asked: layouts.Asked, form: _Form) -> Taken:
     """Take a score from each cell of a grid, or of each question about an item."""
-    why = "where a row has several scores"
-    require_unused("weight", asked.columns.weight, why)
+    require_unused("weight", asked.columns.weight, "where a row has several scores")
     if asked.rows == "reviewers":
         columns = _fields(table, form)
         return (

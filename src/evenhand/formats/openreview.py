@@ -35,9 +35,7 @@ PROSE = re.compile(
 )
 """Fields that are never scores, though few and short words may fill them."""
 PER_PAPER = re.compile(r"[^/]*[0-9]/[^/]+$")
-PAPER_NUMBER = re.compile(
-    r"(?:paper|submission)([0-9]+)(?:/|$)", re.IGNORECASE | re.MULTILINE
-)
+PAPER_NUMBER = re.compile(r"(?im)(?:paper|submission)([0-9]+)(?:/|$)")
 ONE_PAPER = (
     "Reviews are signed with a pseudonym for one paper only, so the same person cannot "
     "be recognised again. Each of these counts as a reviewer of its own, and no "
@@ -124,11 +122,9 @@ def tell(table: Table) -> str:
     """
     if console := table.why(*CONSOLE):
         return console
-    for note in entries(table.document, table.source):
-        for key in INVITATIONS:
-            if all(name in note for name in (*NOTES, key)):
-                return f"keys 'forum', 'content' and {key!r}"
-    return ""
+    notes = entries(table.document, table.source)
+    keys = [key for it in notes for key in INVITATIONS if {*NOTES, key} <= it.keys()]
+    return f"keys 'forum', 'content' and {keys[0]!r}" if keys else ""
 
 
 def take(table: Table, asked: layouts.Asked) -> layouts.Long:
@@ -205,19 +201,13 @@ def _left_out(
         named = kind.endswith("review") and not any(no in kind for no in NOT_REVIEWS)
         return kind == REVIEW if official else named
 
+    other = [not any(map(is_review, note.kinds)) for note in replies]
+    deleted = [bool(note.raw.get("ddate")) for note in replies]
+    left = "on withdrawn or desk-rejected submissions left out"
     return {
-        "other_notes": (
-            "of another kind than a review left out",
-            [not any(map(is_review, note.kinds)) for note in replies],
-        ),
-        "deleted_notes": (
-            "marked as deleted left out",
-            [bool(note.raw.get("ddate")) for note in replies],
-        ),
-        "withdrawn_items": (
-            "on withdrawn or desk-rejected submissions left out",
-            [note.forum in gone for note in replies],
-        ),
+        "other_notes": ("of another kind than a review left out", other),
+        "deleted_notes": ("marked as deleted left out", deleted),
+        "withdrawn_items": (left, [note.forum in gone for note in replies]),
     }
 
 
