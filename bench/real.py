@@ -44,7 +44,7 @@ from scipy.stats import rankdata
 
 from evenhand import _charts as charts
 from evenhand.calibration.adaptive import adaptive, views_of
-from evenhand.calibration.additive import Mixed, additive, equations_of
+from evenhand.calibration.additive import Equations, Mixed, additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.bradley_terry import borda, bradley_terry
 from evenhand.calibration.design import Design, design
@@ -154,12 +154,12 @@ def reliabilities(ratings: Ratings) -> Scores:
     It was tried inside `adaptive` and not adopted; its row shows what it would change.
     """
     made = design(ratings)
-    equations, total = equations_of(made), np.zeros(ratings.n_items)
+    equations, total = Equations(made), np.zeros(ratings.n_items)
     rho = 1.0
     for view in views_of(ratings, ratings.scores):
         mixed = equations.fit(view - view.mean())
         total += standardised(_reliable(view - view.mean(), made, mixed))
-        rho = mixed.variances.reviewer_share
+        rho = mixed.variances.shares[0]
     ordinal = standardised(bradley_terry(ratings).estimates)
     return np.asarray((1 - rho**2) * standardised(total) + rho**2 * ordinal)
 
@@ -504,7 +504,7 @@ def run_grades(data: Data, cell: Cell, draws: int, seed: int) -> list[Graded]:
             [(row.mark, row.low, row.high) for row in rows_by_code]
         ).T
         made = design(ratings)
-        mixed = equations_of(made).fit(made.scores)
+        mixed = Equations(made).fit(made.scores)
         shrunk = (mixed.items + mixed.mean + made.centre) * made.unit
         targets = {"other reviewers": _others(data, rows), "outside truth": outside}
         for kind, (truth, fuzz) in targets.items():

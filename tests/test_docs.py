@@ -270,7 +270,7 @@ def documents() -> Iterator[object]:
 def fields(document: object) -> Iterator[str]:
     if isinstance(document, dict):
         yield from document
-    if isinstance(document, dict | list):
+    if isinstance(document, dict | list | tuple):
         inner = document.values() if isinstance(document, dict) else document
         for value in inner:
             yield from fields(value)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.calibration import solver
-from evenhand.calibration.additive import MOST, Links, equations_of
+from evenhand.calibration.additive import MOST, Equations, Links
 from evenhand.calibration.design import (
     data_notices,
     design,
@@ -479,7 +479,7 @@ def adjusted_means(
     sums, columns = links.add_up(made.scores), np.asarray(chosen, dtype=np.int64)
     ratios = np.exp(RATIOS) if offsets else np.zeros(1)
     if offsets and made.n_items > INTEGRATED:
-        parts = equations_of(made).fit(made.scores).variances
+        parts = Equations(made).fit(made.scores).variances
         ratios = np.array([min(parts.reviewer / max(parts.rest, 1e-300), MOST)])
     with one_thread(made.n_items):
         found = [_at(links, sums, ratio, columns, freedom) for ratio in ratios.tolist()]

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibration.means import mean, mean_order, spread
+from evenhand.calibration.means import item_means, mean, spread
 from evenhand.errors import RatingsError
-from evenhand.randomness import stream
+from evenhand.ranking.methods import by_estimates
+from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -49,21 +50,15 @@ def test_the_spread_of_one_score_or_beyond_any_float_is_none() -> None:
 
 def test_the_highest_mean_comes_first_not_the_highest_score() -> None:
     ratings = Ratings(list("aabbc"), list("xyxzz"), [9, 5, 0, 4, 8])
-    ranked = mean_order(ratings, stream(7, "lots"))
-    assert ranked.means == (4.5, 5.0, 6.0)
-    assert [ratings.item_labels[item] for item in ranked.order] == ["z", "y", "x"]
-    assert ranked.ties == ()
+    assert item_means(ratings).tolist() == [4.5, 5.0, 6.0]
+    assert rank(ratings, method="mean", rng=7).order == ("z", "y", "x")
 
 
-def test_equal_means_are_ordered_by_a_fair_lot_and_reported() -> None:
-    ratings = Ratings(["a"] * 4, list("wxyz"), [2, 1, 1, 1])
-    draws = 3000
-    counts: Counter[tuple[int, ...]] = Counter()
-    for seed in range(draws):
-        ranked = mean_order(ratings, stream(seed, "lots"))
-        assert ranked.order[0] == 0
-        assert ranked.ties == (ranked.order[1:],)
-        counts[ranked.order[1:]] += 1
+def test_equal_means_are_ordered_by_a_fair_lot() -> None:
+    means, draws = item_means(Ratings(["a"] * 4, list("wxyz"), [2, 1, 1, 1])), 3000
+    orders = (by_estimates(means, seed, "mean").tolist() for seed in range(draws))
+    counts = Counter(tuple(order) for order in orders)
+    assert all(order[0] == 0 for order in counts)
     assert len(counts) == 6
     # Chi-square with 5 degrees of freedom exceeds 36 less than once in a million.
     assert sum((count - draws / 6) ** 2 / (draws / 6) for count in counts.values()) < 36
@@ -72,10 +67,10 @@ def test_equal_means_are_ordered_by_a_fair_lot_and_reported() -> None:
 def test_an_item_without_a_score_is_refused_by_name() -> None:
     ratings = Ratings(["a"], ["x"], [1], all_items=["x", "y", "z"])
     with pytest.raises(RatingsError, match=r"got none for 'y', 'z'\. Leave them out"):
-        mean_order(ratings, stream(7, "lots"))
+        item_means(ratings)
 
 
 def test_ranks_are_refused_in_words() -> None:
     ratings = Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2])
     with pytest.raises(RatingsError, match="a rank is never used as a score"):
-        mean_order(ratings, stream(7, "lots"))
+        item_means(ratings)

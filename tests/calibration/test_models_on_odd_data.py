@@ -73,7 +73,7 @@ def test_odd_data_give_finite_values(model: Model, data: Ratings) -> None:
     if fit.variances is not None:
         parts = (fit.variances.reviewer, fit.variances.item, fit.variances.rest)
         assert np.isfinite(parts).all()
-        assert 0 <= fit.variances.reviewer_share <= 1
+        assert 0 <= fit.variances.shares[0] <= 1
     assert not fit.estimates.flags.writeable
 
 

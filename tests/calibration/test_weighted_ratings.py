@@ -14,10 +14,9 @@ from evenhand.calibration.additive import Links, additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
-from evenhand.calibration.means import centred, mean_order, z
+from evenhand.calibration.means import centred, item_means, z
 from evenhand.diagnosis.reviewers import effect_errors, fit_model
 from evenhand.grading import adjusted_means
-from evenhand.randomness import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MODELS: dict[str, Callable[[eh.Ratings], ArrayLike]] = {
-    "mean": lambda ratings: mean_order(ratings, stream(7, "lots")).means,
+    "mean": item_means,
     "centred": lambda ratings: centred(ratings).estimates,
     "z": lambda ratings: z(ratings).estimates,
     "additive": lambda ratings: additive(ratings).estimates,
@@ -75,7 +74,7 @@ def test_only_ratios_of_weights_count(model: str) -> None:
 def test_a_weight_of_two_is_two_equal_scores_of_a_mean() -> None:
     ratings = eh.Ratings(list("abc"), list("xxx"), [1, 2, 6], weights=[1, 2, 1])
     twice = eh.Ratings(list("abcd"), list("xxxx"), [1, 2, 2, 6])
-    found, expected = (mean_order(one, stream(7, "")).means for one in (ratings, twice))
+    found, expected = (item_means(one) for one in (ratings, twice))
     assert found == pytest.approx(expected, abs=1e-12)
 
 

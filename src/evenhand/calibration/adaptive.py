@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.additive import START, Mixed, equations_of, without_each
+from evenhand.calibration.additive import START, Equations, Mixed, without_each
 from evenhand.calibration.bradley_terry import order_values, orders_without_each
 from evenhand.calibration.design import design, fit_of, normal_scores, rank_shares
 from evenhand.calibration.redraws import fit_many
-from evenhand.calibration.results import Variances, settled, standardised
+from evenhand.calibration.results import settled, standardised
 from evenhand.claims import Notice
 from evenhand.posets.graph import comparisons, components
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evenhand.arrays import Scores, Table
-    from evenhand.calibration.additive import Equations
     from evenhand.calibration.results import Fit
     from evenhand.ratings import Ratings
 
@@ -72,11 +71,10 @@ def adaptive(ratings: Ratings) -> Fit:
     ordinal = standardised(order_values(ratings))
     told, parts, converged = list[Notice](), None, True
     if ratings.kind == "scores":
-        equations = equations_of(design(ratings))
+        equations = Equations(design(ratings))
         fits = fit_views(views_of(ratings, ratings.scores), equations)
-        parts = fits[-1].variances if fits else Variances(0.0, 0.0, 0.0)
+        parts, converged = fits[-1].variances, all(one.converged for one in fits)
         estimates, rho = _combined(fits, ordinal)
-        converged = all(one.converged for one in fits)
     else:
         estimates, rho, told = ordinal, 1.0, [ORDERS_ONLY]
     wild = rho > WILD
@@ -103,7 +101,7 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
 
     Returns:
         The estimates that `adaptive` would make of each set. Where the likelihood has
-        several peaks, the highest is more likely to be found.
+        several peaks, another one may be found.
 
     Examples:
         >>> from evenhand.ratings import Ratings
@@ -112,7 +110,7 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
         [1.14, 0.15, -1.29]
     """
     ordinal = standardised(order_values(ratings))
-    equations = equations_of(design(ratings))
+    equations = Equations(design(ratings))
     views = [views_of(ratings, one) for one in sets]
     if not equations.whole:
         fits = [fit_views(some, equations) for some in views]
@@ -141,28 +139,26 @@ def adaptive_without_each(ratings: Ratings) -> Table:
     if ratings.kind != "scores":
         return orders_without_each(ratings)
     made = design(ratings)
-    equations, views = equations_of(made), views_of(ratings, ratings.scores)
+    equations, views = Equations(made), views_of(ratings, ratings.scores)
     fits = fit_views(views, equations)
-    values = [
-        without_each(equations, made, _centred(view), mixed)
-        for view, mixed in zip(views, fits, strict=False)
-    ]
-    rho = fits[-1].variances.reviewer_share if fits else 0.0
+    both = zip(views, fits, strict=True)
+    values = [without_each(equations, made, _centred(one), fit) for one, fit in both]
+    rho = fits[-1].variances.shares[0]
     orders = standardised(orders_without_each(ratings))
     return _weighed(values, rho, orders)
 
 
 def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
-    """Fit each view of the scores; none if all scores are equal.
+    """Fit each view of the scores.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> made = design(Ratings(["a", "a"], ["x", "y"], [1, 1]))
-        >>> fit_views([made.scores], equations_of(made))
-        []
+        >>> fit_views([made.scores], Equations(made))[0].items.tolist()
+        [0.0, 0.0]
     """
     start, found = START, list[Mixed]()
-    for scores in views if any(np.ptp(scores) for scores in views) else ():
+    for scores in views:
         found.append(equations.fit(_centred(scores), start))
         parts = found[-1].variances
         if parts.rest:
@@ -179,7 +175,7 @@ def _centred(scores: Scores) -> Scores:
 
 def _combined(fits: Sequence[Mixed], ordinal: Scores) -> tuple[Scores, float]:
     """Return the estimates, and the reviewers' share of variance in the last fit."""
-    rho = fits[-1].variances.reviewer_share if fits else 0.0
+    rho = fits[-1].variances.shares[0]
     return _weighed([one.items for one in fits], rho, ordinal), rho
 
 

@@ -22,7 +22,7 @@ References:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -45,7 +45,10 @@ if TYPE_CHECKING:
 
     Bounds = tuple[Table | float, Table | float]
 
-
+APART = (
+    "Reviewers' offsets cannot be told from the rest here; they count as rest.",
+    "Items' values cannot be told from the rest here; half of it counts as value.",
+)
 T = TypeVar("T")
 
 START = (0.3, 1.0)
@@ -88,9 +91,10 @@ def additive(ratings: Ratings) -> Fit:
         ([1.666, -0.333, -1.333], [2.0, -2.0])
     """
     made = design(ratings)
-    equations = equations_of(made)
+    equations = Equations(made)
     mixed = equations.fit(made.scores)
-    told, values = confounded(equations.free), made.in_units(mixed.items)
+    values, known = made.in_units(mixed.items), zip(APART, equations.free, strict=True)
+    told = [Notice("confounded", text) for text, free in known if not free]
     fit = fit_of(ratings, "additive", values, *told, converged=mixed.converged)
     return replace(
         fit,
@@ -98,21 +102,6 @@ def additive(ratings: Ratings) -> Fit:
         offsets=frozen(made.in_units(mixed.reviewers)),
         variances=made.squared(mixed.variances),
     )
-
-
-def confounded(known: Flags) -> list[Notice]:
-    """Say whether the variances of reviewers and of items can be told from the rest.
-
-    Examples:
-        >>> confounded(np.array([True, False]))[0].code
-        'confounded'
-    """
-    texts = (
-        "Reviewers' offsets cannot be told from the rest here; they count as rest.",
-        "Items' values cannot be told from the rest here; half of it counts as value.",
-    )
-    told = zip(texts, known.tolist(), strict=True)
-    return [Notice("confounded", text) for text, free in told if not free]
 
 
 class Sums(NamedTuple):
@@ -137,7 +126,7 @@ class Links:
         counts: Likewise of each kept level.
         matrix: M, a row for each dropped level; its first column holds the loads.
         back: Its transpose.
-        times: How many dropped levels each row stands for.
+        size: Number of ratings, or the sum of their weights.
     """
 
     def __init__(self, made: Design, *, kept_items: bool = True) -> None:
@@ -152,18 +141,12 @@ class Links:
         self.loads, self.counts = self._dropped.sum(axis=1), self._kept.sum(axis=1)
         places = np.append(dropped, np.arange(above)), np.append(kept + 1, [0] * above)
         filled = np.append(once, self.loads)
-        self.take(csr_array((filled, places), (above, below + 1)))
-
-    def take(
-        self, matrix: csr_array, times: Table | float = 1.0, level: Table | float = 1.0
-    ) -> None:
-        """Take M, each row of which stands for so many levels, and its mean's share."""
-        self.matrix, self.back = matrix, matrix.T.tocsr()
+        self.matrix = csr_array((filled, places), (above, below + 1))
+        self.back = self.matrix.T.tocsr()
         # Of few, sparse tables take more time to make than to use.
-        if math.prod(matrix.shape) <= DENSE:
-            self.matrix, self.back = matrix.toarray(), matrix.T.toarray()
-        self.times, self._level = times, level
-        self.size = float((times * self.loads).sum())
+        if math.prod(self.matrix.shape) <= DENSE:
+            self.matrix, self.back = self.matrix.toarray(), self.back.toarray()
+        self.size = float(self.loads.sum())
 
     def add_up(self, scores: Table) -> Sums:
         """Add up scores, or a column for each of many, by level."""
@@ -182,14 +165,16 @@ class Links:
     def diagonal(self, ratio: float) -> Table:
         """Return that of X'X - M' W M."""
         found = np.append([0.0], self.counts) - self.back**2 @ self.weights(ratio)
-        found[0] = self.loads @ (self._level / (1 + ratio * self.loads))
+        found[0] = self.loads @ (1 / (1 + ratio * self.loads))
         return np.asarray(found)
 
-    def table(self, ratio: float) -> Table:
-        """Return X'X - M' W M as a table."""
-        found = np.diag(np.append([0.0], self.counts)) - self.gram(self.weights(ratio))
+    def table(self, ratio: float, prior: Table | float = 0.0) -> Table:
+        """Return X'X - M' W M as a table, with a prior's precisions."""
+        found = self.gram(-self.weights(ratio))
+        found[np.diag_indices(len(found))] += np.append([0.0], self.counts)
+        found[np.diag_indices(len(found))] += prior
         # What is left of the counts may be little, so it is not taken as a difference.
-        found[0] = found[:, 0] = self.back @ (self._level / (1 + ratio * self.loads))
+        found[0] = found[:, 0] = self.back @ (1 / (1 + ratio * self.loads))
         return found
 
     def pull(self, sums: Sums, ratio: float) -> Table:
@@ -220,9 +205,23 @@ class Equations:
         ratios: Where they are.
     """
 
-    def __init__(self, links: Links, free: Flags, *, kept_items: bool = True) -> None:
-        """Take the links; beyond a table, draw probes over both effects' levels."""
-        self.links, self.free, self.kept_items = links, free, kept_items
+    def __init__(self, made: Design) -> None:
+        """Keep the smaller effect, so that a table fits if it can.
+
+        Beyond a table, probes over both effects' levels are drawn.
+
+        Examples:
+            >>> from evenhand.ratings import Ratings
+            >>> Equations(design(Ratings(["a", "a"], ["x", "y"], [1, 2]))).kept_items
+            False
+        """
+        least = min(made.n_items, made.n_reviewers)
+        self.kept_items = least > solver.TABLE or made.n_items == least
+        # An effect with one rating a level is the rest by another name, and one with
+        # one level is the mean.
+        loads = made.loads, made.counts
+        self.free = np.array([it.max() > 1 and (it > 0).sum() > 1 for it in loads])
+        self.links = links = Links(made, kept_items=self.kept_items)
         # The last answer to each question, from which passes start.
         self._answers: dict[str, Table] = {}
         self.ratios = np.array(START)
@@ -254,7 +253,7 @@ class Equations:
             return
         self.ratios, (a, b) = ratios, ratios.tolist()
         prior = np.append([0.0], np.full(len(self.links.counts), 1 / b))
-        table = self.links.table(a) + np.diag(prior) if self.whole else None
+        table = self.links.table(a, prior) if self.whole else None
         self.inside = Definite(self.product, self.links.diagonal(a) + prior, table)
 
     def product(self, columns: Table) -> Table:
@@ -322,15 +321,15 @@ class Equations:
         # Of the determinants.
         slope, known = self.traces()
         shares = loads / spread
-        slope += [(links.times * shares).sum(), size / b]
-        known -= np.diag([(links.times * shares**2).sum(), size / b**2])
+        slope += [shares.sum(), size / b]
+        known -= np.diag([shares @ shares, size / b**2])
         share = (links.size - 1) / squared
         outer = share / squared * np.outer(first, first)
         # The average of the observed and the expected, in which second traces cancel.
         average = share * second / 2 - outer
         curvature = share * second - outer + known if self.whole else average
         value = (links.size - 1) * np.log(squared) + self.inside.determinant
-        value += (links.times * np.log(spread)).sum() + size * np.log(b)
+        value += np.log(spread).sum() + size * np.log(b)
         slope += share * first
         found = np.array(value), slope, curvature, average
         return Likelihood(*(table[..., None] for table in found))
@@ -342,14 +341,10 @@ class Equations:
             scores: One for each rating.
             start: Variances of reviewers and items over that of the rest.
         """
-        return self.fit_sums(self.links.add_up(scores), start)
-
-    def fit_sums(self, sums: Sums, start: tuple[float, float] = START) -> Mixed:
-        """Fit random effects to sums of scores with mean 0."""
+        sums = self.links.add_up(scores)
         links, (begin, free) = self.links, self.start(start)
         if sums.squares == 0.0:
-            zeros = np.zeros(len(links.loads)), np.zeros(len(links.counts))
-            reviewers, items = self.ordered(*zeros)
+            reviewers, items = self.ordered(0.0 * links.loads, 0.0 * links.counts)
             return Mixed(items, reviewers, Variances(0.0, 0.0, 0.0))
         self._answers.clear()
         with one_thread(len(links.counts)):
@@ -378,10 +373,7 @@ class Equations:
             least: Ratio to the rest's of what does not vary.
         """
         links, both = self.links, np.array([parts.reviewer, parts.item])
-        if parts.rest == 0:
-            zeros = np.zeros_like(links.loads), np.zeros_like(links.counts)
-            return self.ordered(*zeros)
-        ratios = np.maximum(both / parts.rest, least)
+        ratios = np.maximum(both / (parts.rest or 1.0), least)
         with one_thread(len(links.counts)):
             self.at(np.array(self.ordered(*ratios)))
             kept = np.minimum(self.inside.inverse_diagonal()[1:], self.ratios[1])
@@ -495,8 +487,7 @@ def _moved(ratios: Table, move: Table, bounds: Bounds) -> Table:
     return np.where(found < 2 * LEAST, LEAST, found)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Mixed:
+class Mixed(NamedTuple):
     """Random offsets and values, in the design's unit.
 
     Attributes:
@@ -516,26 +507,6 @@ class Mixed:
     converged: bool = True
 
 
-def equations_of(made: Design) -> Equations:
-    """Keep the smaller effect, so that a table fits if it can.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> equations_of(design(Ratings(["a", "a"], ["x", "y"], [1, 2]))).kept_items
-        False
-    """
-    least = min(made.n_items, made.n_reviewers)
-    kept_items = least > solver.TABLE or made.n_items == least
-    # An effect with one rating a level is the rest by another name, and one with one
-    # level is the mean.
-    free = [
-        int(load.max()) > 1 and int((load > 0).sum()) > 1
-        for load in (made.loads, made.counts)
-    ]
-    links = Links(made, kept_items=kept_items)
-    return Equations(links, np.array(free), kept_items=kept_items)
-
-
 def additive_without_each(ratings: Ratings) -> Table:
     """Return what `additive` makes of the other ratings, a row for each left out.
 
@@ -546,7 +517,7 @@ def additive_without_each(ratings: Ratings) -> Table:
         [1, 0, 0, 0]
     """
     made = design(ratings)
-    equations = equations_of(made)
+    equations = Equations(made)
     return without_each(equations, made, made.scores, equations.fit(made.scores))
 
 

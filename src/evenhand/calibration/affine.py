@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.additive import Mixed, equations_of
+from evenhand.calibration.additive import Equations, Mixed
 from evenhand.calibration.design import Design, design, fit_of
 from evenhand.calibration.results import Variances
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Rounds, by how many ratings all of them may go through.
 LEAST_STEPS, MOST_STEPS, WORK = 200, 5000, 200_000_000
-TOLERANCE = 1e-9
+TOLERANCE, ROUGH = 1e-9, 1e-4
 # No reviewer is taken to score better items lower.
 LEAST_SLOPE = 0.05
 # Slopes vary by about a third, as if so many reviewers had shown it.
@@ -133,10 +133,8 @@ def fit_affine(
     least = NEGLIGIBLE * state.rest
     if state.value_variance <= least or state.rest == 0:
         return state
-    tolerance, most = 1e-4, LEAST_STEPS
-    if not quick:
-        most = min(max(WORK // len(made.scores), LEAST_STEPS), MOST_STEPS)
-        tolerance = TOLERANCE
+    most = min(max(WORK // len(made.scores), LEAST_STEPS), MOST_STEPS)
+    tolerance, most = (ROUGH, LEAST_STEPS) if quick else (TOLERANCE, most)
     scale = tolerance * float(np.sqrt(state.value_variance))
     state.converged = False
     for state.steps in range(1, most + 1):
@@ -153,7 +151,7 @@ def fit_affine(
 
 def start(made: Design, mixed: Mixed | None = None) -> State:
     """Start from the additive model, fitted here if not given, with all slopes 1."""
-    mixed = mixed or equations_of(made).fit(made.scores)
+    mixed = mixed or Equations(made).fit(made.scores)
     parts = mixed.variances
     size = made.n_reviewers
     # Something is left for the rest even if the additive model fits without error.

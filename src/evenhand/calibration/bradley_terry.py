@@ -9,15 +9,17 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.calibration import solver
 from evenhand.calibration.design import (
+    EQUAL_SCORES,
     data_notices,
     fit_notices,
     fit_of,
+    one_rating_notices,
     steps,
     totals,
 )
 from evenhand.calibration.results import Fit, settled
 from evenhand.calibration.solver import Chebyshev, Definite, one_thread
-from evenhand.posets.graph import comparisons, components
+from evenhand.posets.graph import comparisons, components, connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.calibration.solver import Product
     from evenhand.claims import Notice
+    from evenhand.engines.pairs import PairCounts
     from evenhand.ratings import Ratings
 
 
@@ -37,8 +40,6 @@ SMALL = 128
 STEPS, HALVINGS, TOLERANCE = 100, 40, 1e-10
 # Pairs up to which they are listed.
 MOST_PAIRS = 20_000_000
-# Items of a reviewer up to which the curvature is taken without a rating as well.
-CURVED = 60
 
 
 def bradley_terry(ratings: Ratings) -> Fit:
@@ -70,10 +71,8 @@ def bradley_terry(ratings: Ratings) -> Fit:
         >>> (fit.estimates.round(3) + 0).tolist()
         [0.784, 0.0, -0.784]
     """
-    weights = 2 / np.bincount(ratings.reviewer_codes)
-    pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
     groups = components(comparisons(ratings))
-    return fit_orders(pairs, won, groups, data_notices(ratings))
+    return fit_orders(*_usual(ratings), groups, data_notices(ratings))
 
 
 def fit_orders(
@@ -99,9 +98,13 @@ def order_values(ratings: Ratings) -> Table:
         >>> order_values(Ratings(["a", "a"], ["x", "y"], [1, 2])).round(3).tolist()
         [-0.589, 0.589]
     """
+    return maximise(*_usual(ratings), PRIOR_PRECISION)[0]
+
+
+def _usual(ratings: Ratings) -> tuple[AnyPairs, Table]:
+    """Return the pairs and each item's wins with the usual weights."""
     weights = 2 / np.bincount(ratings.reviewer_codes)
-    pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
-    return maximise(pairs, won, PRIOR_PRECISION)[0]
+    return pairs_of(ratings, weights), wins(ratings, weights)
 
 
 def wins(ratings: Ratings, weights: Table | None = None) -> Table:
@@ -307,9 +310,7 @@ def _information(found: Expected, precision: float, most: int) -> Definite:
     def product(columns: Table) -> Table:
         return found.product(columns) + precision * columns
 
-    table = None
-    if len(found.wins) <= most:
-        table = information_table(found, precision)
+    table = information_table(found, precision) if len(found.wins) <= most else None
     return Definite(product, found.diagonal + precision, table)
 
 
@@ -338,30 +339,18 @@ def orders_without_each(ratings: Ratings) -> Table:
         >>> orders_without_each(ratings).argmax(axis=1).tolist()
         [0, 0, 0, 0]
     """
-    values = order_values(ratings)
-    pairs = pairs_of(ratings, 2 / np.bincount(ratings.reviewer_codes))
+    pairs, won = _usual(ratings)
+    values, _ = maximise(pairs, won, PRIOR_PRECISION)
     inverse = np.linalg.inv(information_table(pairs.at(values), PRIOR_PRECISION))
     found = np.tile(values, (ratings.n_ratings, 1))
     for rows in rows_by_reviewer(ratings):
         items, preference = ratings.item_codes[rows], ratings.preference[rows]
-        number, others = len(rows), 1 - np.eye(len(rows))
-        before, after = 2 / number, 2 / max(number - 1, 1)
-        shares = win_shares(values[items])
+        number, shares = len(rows), win_shares(values[items])
         more = (np.sign(preference[:, None] - preference) + 1) / 2 - shares
-        own = more.sum(axis=1)
-        slopes = after * others * (own - more.T) - before * own
-        if number <= CURVED:
-            even = shares * (1 - shares) * others
-            rest = even * others[:, :, None] * others[:, None, :]
-            curves = after * _laplacians(rest) - before * _laplacians(even)
-            inner = np.eye(number) + curves @ inverse[np.ix_(items, items)]
-            slopes = np.linalg.solve(inner, slopes[..., None])[..., 0]
+        own, others = more.sum(axis=1), 1 - np.eye(number)
+        slopes = 2 / max(number - 1, 1) * others * (own - more.T) - 2 / number * own
         found[rows] += slopes @ inverse[items]
     return found
-
-
-def _laplacians(links: Table) -> Table:
-    return np.asarray(np.eye(links.shape[-1]) * links.sum(axis=-1)[..., None] - links)
 
 
 def rows_by_reviewer(ratings: Ratings) -> list[Codes]:
@@ -373,6 +362,47 @@ def rows_by_reviewer(ratings: Ratings) -> list[Codes]:
 def win_shares(values: Scores) -> Table:
     """Return the probability that the item of a row is put above that of a column."""
     return np.asarray((1 + np.tanh((values[:, None] - values) / 2)) / 2)
+
+
+def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:
+    """Fit what `bradley_terry` does, from counts of pairs.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evenhand.engines.pairs import count_pairs
+        >>> rows = {"reviewer": [1, 1], "item": ["x", "y"], "score": [1, 2]}
+        >>> fit = bradley_terry_of_pairs(count_pairs(pl.LazyFrame(rows)))
+        >>> fit.estimates.round(3).tolist()
+        [-0.589, 0.589]
+    """
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+
+    size = pairs.n_items
+    weights = 2 / pairs.loads[pairs.load]
+    ties = (pairs.count - pairs.above - pairs.below) / 2
+    won = totals(pairs.first, weights * (pairs.above + ties), size)
+    won += totals(pairs.second, weights * (pairs.below + ties), size)
+    ends = np.append(pairs.first, pairs.second), np.append(pairs.second, pairs.first)
+    matrix = csr_array((np.tile(weights * pairs.count, 2), ends), (size, size))
+    matrix.sum_duplicates()
+    single = int(pairs.reviewers[pairs.loads == 1].sum())
+    equal = [] if pairs.squares.any() else [EQUAL_SCORES]
+    told = *one_rating_notices(single), *equal
+    return fit_orders(Pairs(matrix), won, ordered_groups(pairs), told)
+
+
+def ordered_groups(pairs: PairCounts) -> Codes:
+    """Return the group of each item, linked by reviewers who put one above another.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evenhand.engines.pairs import count_pairs
+        >>> rows = {"reviewer": [1, 1], "item": ["x", "y"], "score": [2, 2]}
+        >>> ordered_groups(count_pairs(pl.LazyFrame(rows))).tolist()
+        [0, 1]
+    """
+    ordered = pairs.above + pairs.below > 0
+    return connected(pairs.n_items, pairs.first[ordered], pairs.second[ordered])
 
 
 def borda(ratings: Ratings) -> Fit:

@@ -10,7 +10,7 @@ import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from evenhand.calibration.design import (
 from evenhand.calibration.results import ROUNDING
 from evenhand.claims import Notice
 from evenhand.errors import counted
-from evenhand.randomness import Stream, permutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,20 +37,6 @@ if TYPE_CHECKING:
 
 # Spreads below this share of the reviewer's scores are rounding.
 FLAT = 1e-12
-
-
-class MeanOrder(NamedTuple):
-    """Items by mean score.
-
-    Attributes:
-        order: Item codes, highest mean first.
-        means: Mean score of each item, by item code.
-        ties: Groups of items with equal means, each in the order it was given by lot.
-    """
-
-    order: tuple[int, ...]
-    means: tuple[float, ...]
-    ties: tuple[tuple[int, ...], ...]
 
 
 def mean(scores: Sequence[float]) -> float:
@@ -86,69 +71,37 @@ def spread(scores: Sequence[float]) -> float | None:
         >>> spread([1.0, 2.0, 3.0]), spread([4.0])
         (1.0, None)
     """
-    if len(scores) == 1 or not scores:
+    if len(scores) <= 1:
         return None
     centre = mean(scores)
-    away = [abs(score - centre) for score in scores]
-    # Squares are taken of shares, as those of large scores would overflow.
-    largest = max(away) or 1.0
-    squares = math.fsum((distance / largest) ** 2 for distance in away)
-    result = largest * math.sqrt(squares / (len(scores) - 1))
+    # Sorted, as sums depend on their order in the last digit.
+    away = math.hypot(*(score - centre for score in sorted(scores)))
+    result = away / math.sqrt(len(scores) - 1)
     return result if math.isfinite(result) else None
 
 
-def mean_order(
-    ratings: Ratings, source: Stream, *, scores: Scores | None = None
-) -> MeanOrder:
-    """Order items by mean score; equal means by lot.
+def item_means(ratings: Ratings, scores: Scores | None = None) -> Scores:
+    """Return the mean score of each item, by item code.
 
     Args:
         ratings: Scores, at least one for each item.
-        source: Where the lots come from.
         scores: Other scores to take in place of theirs, one for each rating.
-
-    Returns:
-        The order, the means and the ties.
 
     Raises:
         RatingsError: If there are no scores, or an item has none.
 
     Examples:
-        >>> from evenhand.randomness import stream
         >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 4, 3])
-        >>> mean_order(ratings, stream(7, "lots"))
-        MeanOrder(order=(1, 0), means=(2.5, 3.0), ties=())
+        >>> item_means(Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 4, 3])).tolist()
+        [2.5, 3.0]
     """
     require_rated(ratings, "mean")
     starts, rows = ratings.by_item()
-    given, weights = (
-        (ratings.scores if scores is None else scores)[rows],
-        precisions(ratings),
-    )
+    given, weights = ratings.scores if scores is None else scores, precisions(ratings)
+    once = np.ones(len(rows)) if weights is None else weights
+    tops, below = (once * given)[rows].tolist(), once[rows].tolist()
     parts = [slice(*bounds) for bounds in itertools.pairwise(starts.tolist())]
-    if weights is None:
-        plain = given.tolist()
-        return order_of_means(tuple(mean(plain[part]) for part in parts), source)
-    once, heavy = weights[rows].tolist(), (weights[rows] * given).tolist()
-    means = tuple(mean(heavy[part]) / mean(once[part]) for part in parts)
-    return order_of_means(means, source)
-
-
-def order_of_means(means: tuple[float, ...], source: Stream) -> MeanOrder:
-    """Order items by their means; equal ones by lot.
-
-    Examples:
-        >>> from evenhand.randomness import stream
-        >>> order_of_means((2.5, 3.0), stream(7, "lots")).order
-        (1, 0)
-    """
-    lots = permutation(source, len(means)).tolist()
-    order = tuple(
-        sorted(range(len(means)), key=lambda item: (-means[item], lots[item]))
-    )
-    groups = (tuple(group) for _, group in itertools.groupby(order, means.__getitem__))
-    return MeanOrder(order, means, tuple(group for group in groups if len(group) > 1))
+    return np.array([mean(tops[part]) / mean(below[part]) for part in parts])
 
 
 def centred(ratings: Ratings) -> Fit:

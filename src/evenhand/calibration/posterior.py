@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.additive import Links, additive, equations_of
+from evenhand.calibration import bradley_terry as orders
+from evenhand.calibration.additive import Equations, Links, additive
 from evenhand.calibration.design import design, normal_scores
 from evenhand.calibration.redraws import Node, node_at
 from evenhand.calibration.results import standardised
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Codes, Table
     from evenhand.calibration.additive import Sums
-    from evenhand.calibration.bradley_terry import Pairs
     from evenhand.calibration.results import Fit, Variances
     from evenhand.ratings import Ratings
 
@@ -93,21 +93,10 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         if means and ratings.n_items > INTEGRATED:
             parts = additive(ratings).variances
         known = _sums(ratings, ratings.scores)
-        how = functools.partial(values_of_sums, *known, parts, means=means)
-    return draw(how, ratings.n_items, number, seed)
-
-
-def draw(how: Draw, n_items: int, number: int, seed: int) -> Table:
-    """Draw the values of all items together, as `drawn_values` does.
-
-    Args:
-        how: Returns means and deviations, from two lots and normal units for each draw.
-        n_items: How many items.
-        number: How many draws.
-        seed: Where they come from.
-    """
-    chance = uniforms(stream(seed, "model draws"), (number, n_items + 2)) + HALF_STEP
-    with one_thread(n_items):
+        how = functools.partial(_of_scores, *known, parts, means=means)
+    shape = number, ratings.n_items + 2
+    chance = uniforms(stream(seed, "model draws"), shape) + HALF_STEP
+    with one_thread(ratings.n_items):
         values = np.add(*how(chance[:, :2], standard_normal(chance[:, 2:])))
     return np.asarray(values - values.mean(axis=1, keepdims=True))
 
@@ -118,7 +107,7 @@ def _sums(ratings: Ratings, scores: Table) -> tuple[Links, Sums]:
     return links, links.add_up(made.scores[:, None])
 
 
-def values_of_sums(
+def _of_scores(
     links: Links,
     sums: Sums,
     parts: Variances | None,
@@ -142,7 +131,10 @@ def values_of_sums(
     freedom, many = max(round(links.size) - 1, 1), len(links.counts) > INTEGRATED
     # Rounding leaves about this much of the squares however well the model fits.
     least = 1e-12 * np.where(sums.squares > 0, sums.squares, 1.0)
-    offsets, values = _fitted_logs(parts) if many else (OFFSETS, VALUES)
+    offsets, values = OFFSETS, VALUES
+    if many and parts is not None:
+        ratios = np.array([[parts.reviewer], [parts.item]]) / max(parts.rest, 1e-300)
+        offsets, values = np.log(np.clip(ratios, 1e-6, 1e6))
     for zoom in range(ZOOMS + 1):
         nodes = [node_at(links, sums, math.exp(log)) for log in offsets]
         found = [node.profile(np.exp(values), freedom, least) for node in nodes]
@@ -173,14 +165,6 @@ def values_of_sums(
     return middle, away
 
 
-def _fitted_logs(parts: Variances | None) -> Table:
-    """Return the logarithms of both fitted ratios, a row for each."""
-    if parts is None:
-        return np.log([[1e6], [1.0]])
-    ratios = np.array([[parts.reviewer], [parts.item]]) / max(parts.rest, 1e-300)
-    return np.log(np.clip(ratios, 1e-6, 1e6))
-
-
 def node_of_means(links: Links, sums: Sums, node: Node, ratio: float) -> Node:
     """Return what the means of the items' scores say in place of all ratings."""
     counts = links.counts
@@ -203,7 +187,7 @@ def _of_adaptive(
     """Spread draws about the estimates as those of the two parts are."""
     weight = (fit.rho or 0.0) ** 2
     links, sums = _sums(ratings, normal_scores(ratings.scores))
-    middle, away = values_of_sums(links, sums, fit.variances, lots, units)
+    middle, away = _of_scores(links, sums, fit.variances, lots, units)
     spread = middle.std(axis=1, keepdims=True)
     estimates = standardised(fit.estimates)
     if weight < SLIGHT:
@@ -223,8 +207,6 @@ def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Tabl
     of equal items vary (k + 1) / 3 times as much as in independent pairs. Ties and
     unequal items make wins vary less; how much less is measured.
     """
-    from evenhand.calibration import bradley_terry as orders
-
     weights = 3 / (np.bincount(ratings.reviewer_codes) + 1.0)
     pairs, won = orders.listed_pairs(ratings, weights), orders.wins(ratings, weights)
     law = _law(pairs, won, PRIOR, np.zeros(len(won)))
@@ -263,9 +245,7 @@ class _Law(NamedTuple):
     kept: float
 
 
-def _law(pairs: Pairs, won: Table, variance: float, start: Table) -> _Law:
-    from evenhand.calibration import bradley_terry as orders
-
+def _law(pairs: orders.Pairs, won: Table, variance: float, start: Table) -> _Law:
     values, _ = orders.maximise(pairs, won, 1 / variance, start)
     root = inverse_root(orders.information_table(pairs.at(values), 1 / variance))
     likely = float(won @ values) - pairs.log_sum(values)
@@ -277,8 +257,6 @@ def _law(pairs: Pairs, won: Table, variance: float, start: Table) -> _Law:
 
 def _excess(ratings: Ratings, weights: Table, law: _Law, due: float) -> float:
     """Return how much wins vary, where 1 is what the weights are made for."""
-    from evenhand.calibration import bradley_terry as orders
-
     seen, won = 0.0, orders.rating_wins(ratings)
     for rows, weight in zip(orders.rows_by_reviewer(ratings), weights, strict=True):
         # An item meets itself with share 1/2, which is no win.
@@ -321,9 +299,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
-        from evenhand.calibration.bradley_terry import bradley_terry
-
-        ordinal = bradley_terry(ratings)
+        ordinal = orders.bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
         errors += weight * (np.asarray(ordinal.errors) / spread if spread > 0 else 1.0)
     return errors
@@ -331,7 +307,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
 
 def _additive_errors(ratings: Ratings, parts: Variances) -> Table:
     """Return errors of predicted values in units of the spread of the predictions."""
-    errors = equations_of(design(ratings)).errors(parts)[1]
+    errors = Equations(design(ratings)).errors(parts)[1]
     explained = float(np.mean(parts.item - errors**2))
     if not explained > 0:
         # The model tells no two items apart: every order is as good as another.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # Half the width of a window of log a, the precision of its nodes, and most windows.
 HALF, PRECISION, WINDOWS = 1.0, 1e-10, 60
-# Values of b from which the search starts.
-GRID = np.geomspace(LEAST, MOST, 24)
 
 
 class Node(NamedTuple):
@@ -73,7 +71,7 @@ def node_at(links: Links, sums: Sums, ratio: float) -> Node:
         axes.T @ (pull[1:] - np.outer(level / size, pull[0])),
         (pull[0] / size, level / size),
         sums.squares - spent,
-        float((links.times * np.log1p(ratio * links.loads)).sum() + np.log(size)),
+        float(np.log1p(ratio * links.loads).sum() + np.log(size)),
     )
 
 
@@ -90,49 +88,40 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
         `Equations.fit` they are good to about 1e-9.
 
     Examples:
-        >>> from evenhand.calibration.additive import equations_of
+        >>> from evenhand.calibration.additive import Equations
         >>> from evenhand.calibration.design import design
         >>> from evenhand.ratings import Ratings
         >>> made = design(Ratings([0, 0, 1, 1], ["x", "y", "y", "z"], [9, 7, 8, 2]))
-        >>> equations = equations_of(made)
+        >>> equations = Equations(made)
         >>> found = fit_many(equations, made.scores[:, None])[0][:, 0]
         >>> bool(np.allclose(found, equations.fit(made.scores).items, atol=1e-8))
         True
     """
-    links = equations.links
-    sums = links.add_up(scores)
+    links, (start, free) = equations.links, equations.start()
+    sums, first = links.add_up(scores), equations.fit(scores[:, 0]).ratios
     sums.squares[sums.squares == 0] = 1.0
-    start, free = equations.start()
-    first = equations.fit(scores[:, 0]).ratios
+    ratios = np.tile((start if first is None else first)[:, None], scores.shape[1])
+    kept, left = np.empty_like(sums.kept), np.ones(scores.shape[1], dtype=bool)
     with one_thread(len(links.counts)):
-        ratios, kept = _fit(links, sums, start if first is None else first, free)
+        for _ in range(WINDOWS):
+            centre = ratios[0, left.argmax()]
+            where = left & (np.abs(np.log(ratios[0] / centre)) <= HALF)
+            span = np.clip(centre * np.exp([-HALF, HALF]), LEAST, MOST)
+            chosen = Sums(*(table[..., where] for table in sums))
+            window = Window(links, chosen, span if free[0] else ratios[0, :1])
+            found, ahead = window.maximise(ratios[:, where], free)
+            kept[:, where] = window.solution(found)
+            # Those that want to leave the window go on in the next one.
+            further = found[0] * np.exp(0.9 * HALF * ahead)
+            ratios[:, where] = np.clip(further, LEAST, MOST), found[1]
+            left[where] = ahead != 0
+            if not left.any():
+                break
     weights = ratios[0] / (1 + ratios[0] * links.loads[:, None])
     dropped = weights * (sums.dropped - links.matrix @ kept)
     _, items = equations.ordered(dropped, kept[1:])
     parts = np.stack(equations.ordered(*np.where(ratios <= LEAST, 0.0, ratios)))
     return items, parts / (1 + parts.sum(axis=0))
-
-
-def _fit(links: Links, sums: Sums, start: Table, free: Flags) -> tuple[Table, Table]:
-    """Return both ratios, and the solutions there."""
-    ratios = np.tile(start[:, None], len(sums.squares))
-    solutions = np.empty_like(sums.kept)
-    left = np.ones(len(sums.squares), dtype=bool)
-    for _ in range(WINDOWS):
-        centre = ratios[0, left.argmax()]
-        where = left & (np.abs(np.log(ratios[0] / centre)) <= HALF)
-        span = np.clip(centre * np.exp([-HALF, HALF]), LEAST, MOST)
-        chosen = Sums(*(table[..., where] for table in sums))
-        window = Window(links, chosen, span if free[0] else start[:1])
-        found, ahead = window.maximise(start, free)
-        solutions[:, where] = window.solution(found)
-        # Those that want to leave the window go on in the next one.
-        further = found[0] * np.exp(0.9 * HALF * ahead)
-        ratios[:, where] = np.clip(further, LEAST, MOST), found[1]
-        left[where] = ahead != 0
-        if not left.any():
-            break
-    return ratios, solutions
 
 
 class Window:
@@ -143,23 +132,16 @@ class Window:
         self._span = span[0], span[-1]
         ends = np.log(self._span)
         self._held = Chebyshev(float(ends[0]), float(ends[1]), PRECISION)
-        self._ratios = np.exp(self._held.nodes)
-        self._nodes = [node_at(links, sums, ratio) for ratio in self._ratios.tolist()]
-        self._freedom = float(links.loads.sum()) - 1
+        nodes = np.exp(self._held.nodes).tolist()
+        self._nodes = [node_at(links, sums, ratio) for ratio in nodes]
+        self._freedom = links.size - 1
         self._least = 1e-15 * sums.squares
 
-    def maximise(self, start: Table, free: Flags) -> tuple[Table, Table]:
-        """Return where the likelihood is largest, and on which side it rises further.
-
-        The search starts from the best of the nodes and of some b, or the one held.
-        """
-        grid = GRID if free[1] else start[1:]
-        known = [node.profile(grid, self._freedom, self._least) for node in self._nodes]
-        table = np.concatenate([value for _, value in known])
-        place, other = np.divmod(table.argmin(axis=0), len(grid))
-        begin, (low, high) = np.stack([self._ratios[place], grid[other]]), self._span
+    def maximise(self, begin: Table, free: Flags) -> tuple[Table, Table]:
+        """Return where the likelihood is largest, and which way it rises further."""
+        low, high = self._span
         bounds = np.array([[low], [LEAST]]), np.array([[high], [MOST]])
-        point, _ = maximise(self.at, begin, free, bounds=bounds)
+        point, _ = maximise(self.at, np.clip(begin, *bounds), free, bounds=bounds)
         slope = self.at(point).slope[0] * free[0]
         ahead = (point[0] >= high) & (slope < 0) & (high < MOST)
         behind = (point[0] <= low) & (slope > 0) & (low > LEAST)

@@ -35,11 +35,6 @@ class Variances:
     rest: float
 
     @property
-    def reviewer_share(self) -> float:
-        """Share of the reviewers' offsets; 0 if nothing varies."""
-        return self.shares[0]
-
-    @property
     def shares(self) -> tuple[float, float, float]:
         """Shares of the three; 0 if nothing varies."""
         three = self.reviewer, self.item, self.rest
@@ -79,10 +74,6 @@ class Fit:
     rho: float | None = None
     converged: bool = True
     notices: tuple[Notice, ...] = ()
-
-    def __repr__(self) -> str:
-        groups = int(self.groups.max()) + 1
-        return f"Fit({self.method}: {len(self.estimates)} items in {groups} groups)"
 
 
 def settled(estimates: Scores, *, noise: float = ROUNDING) -> Scores:

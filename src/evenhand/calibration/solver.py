@@ -170,8 +170,6 @@ class Definite:
         determinant: The logarithm of its determinant, NaN without a table.
     """
 
-    __slots__ = ("_diagonal", "_product", "determinant", "inverse")
-
     def __init__(
         self, product: Product, diagonal: Table, table: Table | None = None
     ) -> None:

@@ -308,6 +308,9 @@ def check(
     if ratings.kind == "scores":
         say("Fitting offsets and values")
         model, fit = reviewers.fit_model(ratings), adaptive(ratings)
+        # In ranks among all scores, which are those that `rank` uses.
+        source = stream(seed, "check: bootstrap")
+        shares = reviewers.variance_shares(model, fit.variances, source)
     if why := ladder.why_no_ladder(ratings):
         notices.append(Notice("no_ladder", f"The ladder is left out. {why}"))
     else:
@@ -318,10 +321,6 @@ def check(
         more, why = reviewers.reviews_needed(ratings, model, codes, top, source)
         text = f"How many more reviews are needed takes a fitted model, and {why}."
         notices += [] if more else [Notice("no_needed", text)]
-    # In ranks among all scores, which are those that `rank` uses.
-    if model is not None and fit is not None and fit.variances is not None:
-        source = stream(seed, "check: bootstrap")
-        shares = reviewers.variance_shares(model, fit.variances, source)
     found = Check(
         kind=ratings.kind,
         load=distribution(loads),
@@ -351,8 +350,7 @@ def _codes(
     if order is None:
         values = np.zeros(ratings.n_items) if fit is None else fit.estimates
         return by_estimates(values, seed)
-    places = {label: code for code, label in enumerate(ratings.item_labels)}
-    codes = np.array([places.get(item, -1) for item in order], dtype=np.int64)
+    codes = np.array([ratings.item_code(item) for item in order], dtype=np.int64)
     if sorted(codes.tolist()) != list(range(ratings.n_items)):
         raise OptionError(f"order must hold every item once, got {shown(order)}.")
     return codes
@@ -447,21 +445,18 @@ def find_contradictions(
     votes = np.bincount(place, minlength=len(distinct))
     fewer = np.minimum(wins, votes - wins)
     both = np.flatnonzero(fewer)
-    worst = both[np.lexsort((-votes[both], -fewer[both]))][:WORST].tolist()
+    rows = both[np.lexsort((-votes[both], -fewer[both]))][:WORST]
     labels, cyclic = ratings.item_labels, strong_groups(graph)
+    ends = zip(*np.divmod(distinct[rows], n_items), strict=True)
+    named = ((labels[first], labels[second]) for first, second in ends)
+    sides = zip(wins[rows].tolist(), (votes - wins)[rows].tolist(), strict=True)
     return Contradictions(
         compared=len(distinct),
         repeated=int((votes > 1).sum()),
         both_orders=len(both),
         in_cycles=int((cyclic >= 0).sum()),
         cycles=len(np.unique(cyclic[cyclic >= 0])),
-        worst=tuple(
-            Contested(
-                (labels[distinct[row] // n_items], labels[distinct[row] % n_items]),
-                (int(wins[row]), int(votes[row] - wins[row])),
-            )
-            for row in worst
-        ),
+        worst=tuple(map(Contested, named, sides)),
         sampled=pairs.sampled,
     )
 

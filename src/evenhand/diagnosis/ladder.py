@@ -25,7 +25,7 @@ from evenhand.randomness import Stream, permutation, stream, uniforms
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from evenhand.arrays import Codes, Flags, Scores, Table
+    from evenhand.arrays import Codes, Scores, Table
 
 ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
 METHODS = ("mean", "additive", "affine", "isotonic", "bradley-terry")
@@ -268,7 +268,15 @@ def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
             continue
         n_pairs += len(held)
         who, weights = pairs.reviewers[held], pairs.weights[held]
-        values = item_values(_training(ratings, part[ratings.reviewer_codes] != fold))
+        kept = part[ratings.reviewer_codes] != fold
+        others = Ratings(
+            ratings.reviewer_codes[kept],
+            ratings.item_codes[kept],
+            ratings.scores[kept],
+            weights=None if ratings.weights is None else ratings.weights[kept],
+            all_items=range(ratings.n_items),
+        )
+        values = item_values(others)
         ahead = np.sign(values[:, pairs.first[held]] - values[:, pairs.second[held]])
         total += np.bincount(who, weights, number)
         for rung, hits in enumerate((1 + ahead * pairs.signs[held]) / 2):
@@ -289,16 +297,6 @@ def _folds(ratings: Ratings) -> tuple[int, int]:
     few = min(number, ratings.n_items) <= MANY_LEVELS
     quick = ratings.n_ratings <= (FIVE_FOLDS if few else TEN_FOLDS)
     return folds, folds if quick else 1
-
-
-def _training(ratings: Ratings, kept: Flags) -> Ratings:
-    return Ratings(
-        ratings.reviewer_codes[kept],
-        ratings.item_codes[kept],
-        ratings.scores[kept],
-        weights=None if ratings.weights is None else ratings.weights[kept],
-        all_items=range(ratings.n_items),
-    )
 
 
 def item_values(ratings: Ratings) -> Table:
@@ -342,19 +340,15 @@ def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
         >>> judge(right, np.full(8, 3.0))[1]
         'offset'
     """
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load
+
     best = right[int(np.argmax(right.sum(axis=1)))]
     rungs = tuple(
         Rung(assumption, method, *_gap(own, 0 * own, total), *_gap(best, own, total))
         for assumption, method, own in zip(ASSUMPTIONS, METHODS, right, strict=True)
     )
-    return rungs, _verdict(right, total)
-
-
-def _verdict(right: Table, total: Table) -> str:
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load
-
     if len(total) < FEWEST_JUDGED:
-        return CANNOT_TELL
+        return rungs, CANNOT_TELL
     sure = float(stdtrit(len(total) - 1, 1 - DOUBT))
 
     def beats(one: int, other: int) -> bool:
@@ -364,7 +358,7 @@ def _verdict(right: Table, total: Table) -> str:
     every = range(len(right))
     chosen = next(one for one in every if not any(beats(other, one) for other in every))
     ahead = all(beats(chosen, other) for other in range(chosen) or every[-1:])
-    return ASSUMPTIONS[chosen] if ahead else CANNOT_TELL
+    return rungs, ASSUMPTIONS[chosen] if ahead else CANNOT_TELL
 
 
 def _gap(first: Table, second: Table, total: Table) -> tuple[float, float]:

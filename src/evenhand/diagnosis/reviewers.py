@@ -19,10 +19,9 @@ import numpy as np
 from scipy.special import nctdtr, stdtr
 
 from evenhand.calibration import affine
-from evenhand.calibration.additive import Equations, Mixed, equations_of
+from evenhand.calibration.additive import Equations, Mixed
 from evenhand.calibration.design import Design, design, steps, totals
 from evenhand.calibration.redraws import fit_many
-from evenhand.calibration.results import Variances
 from evenhand.columns import place_of
 from evenhand.randomness import Stream, standard_normal, uniforms
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.arrays import Codes, Flags, Scores, Table
+    from evenhand.calibration.results import Variances
     from evenhand.claims import Label
     from evenhand.ratings import Ratings
 
@@ -158,11 +158,13 @@ def fit_model(ratings: Ratings) -> Model:
         [False, False]
     """
     made = design(ratings)
-    equations = equations_of(made)
+    equations = Equations(made)
     return Model(made, equations, equations.fit(made.scores), equations.free)
 
 
-def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | None:
+def variance_shares(
+    model: Model, parts: Variances | None, source: Stream
+) -> Shares | None:
     """Give the shares intervals; None if nothing varies or nothing can be told apart.
 
     Intervals come from 200 data sets drawn from the fitted model on the same
@@ -178,7 +180,7 @@ def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | 
         >>> round(found.item.share, 3), found.method
         (1.0, 'parametric bootstrap')
     """
-    if parts == Variances(0.0, 0.0, 0.0) or not model.free.any():
+    if parts is None or not any(parts.shares) or not model.free.any():
         return None
     made, shares = model.made, _three(np.array(parts.shares[:2]), model.free)
     least = min(made.n_items, made.n_reviewers)
@@ -284,28 +286,22 @@ def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
     wide = _words(slopes - 1, slope_errors, state.spread, ("narrow", "wide"))
     known, sloped = ~found.doubtful & model.free[0], ~found.doubtful & (state.steps > 0)
     missing = np.where(np.isin(words, [AGAINST, UNRELATED]), words, NOT_ENOUGH)
-    several = made.loads > 1
+    several, nothing = made.loads > 1, np.array(None)
     columns = zip(
         ratings.reviewer_labels,
         made.loads.tolist(),
-        _where(known, made.in_units(offsets)),
-        _where(known, made.in_units(errors)),
+        np.where(known, made.in_units(offsets), nothing).tolist(),
+        np.where(known, made.in_units(errors), nothing).tolist(),
         np.where(known & several, strict, missing).tolist(),
-        _where(sloped, slopes),
-        _where(sloped, slope_errors),
+        np.where(sloped, slopes, nothing).tolist(),
+        np.where(sloped, slope_errors, nothing).tolist(),
         np.where(sloped & several, wide, missing).tolist(),
         words.tolist(),
-        _where(found.tested, found.correlations),
+        np.where(found.tested, found.correlations, nothing).tolist(),
         strict=True,
     )
     people = [Reviewer(*row) for row in columns]
     return tuple(sorted(people, key=lambda one: place_of(one.reviewer)))
-
-
-def _where(known: Flags, values: Scores) -> list[float | None]:
-    return [
-        one if has else None for has, one in zip(known, values.tolist(), strict=True)
-    ]
 
 
 class Agreement(NamedTuple):

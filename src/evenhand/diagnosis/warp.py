@@ -29,7 +29,7 @@ import numpy as np
 from evenhand.arrays import Codes, Scores
 from evenhand.calibration.adaptive import adaptive_again
 from evenhand.calibration.design import steps
-from evenhand.calibration.means import mean_order
+from evenhand.calibration.means import item_means
 from evenhand.claims import Json, Label, Notice, tail
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
@@ -148,10 +148,7 @@ class Warp:
             'evenhand.warp/1'
         """
         asked: dict[str, Json] = {"draws": self.draws, "top": self.top}
-        survivals = [
-            {**asdict(found), "items": [asdict(row) for row in found.items]}
-            for found in self.survivals
-        ]
+        survivals = [asdict(found) for found in self.survivals]
         head = {"schema": "evenhand.warp/1", **asked, "survivals": survivals}
         return {**head, **tail(self, parameters=asked)}
 
@@ -321,9 +318,9 @@ def _warped_orders(
 ) -> dict[str, Codes]:
     """Order scores warped by some draws of a strength by each method, row by row."""
     strength, draws = part
-    people = ratings.reviewer_codes
     sources = (stream(seed, f"warp {strength} {draw}") for draw in draws)
-    sets = [warped(ratings.scores, people, one, strength) for one in sources]
+    given = ratings.scores, ratings.reviewer_codes
+    sets = [warped(*given, one, strength) for one in sources]
     return {
         label: np.stack(_reorders(method, ratings, seed, sets))
         for label, method in methods.items()
@@ -369,8 +366,8 @@ def _reorders(
     work, it is done once.
     """
     if isinstance(method, Mean):
-        source = functools.partial(stream, seed, "mean")
-        return [mean_order(ratings, source(), scores=it).order for it in sets]
+        means = (item_means(ratings, it) for it in sets)
+        return [by_estimates(it, seed, "mean") for it in means]
     if isinstance(method, Adaptive):
         return [by_estimates(it, seed) for it in adaptive_again(ratings, sets)]
     # Codes do for labels, and keep their order.
@@ -416,11 +413,9 @@ def _checked(
             f"warp needs scores, but the data holds only {ratings.kind}, which have no "
             "scale to redraw."
         )
-    for name in strengths:
+    for name in strengths or ("",):
         if not isinstance(name, str) or name not in STRENGTHS:
             raise OptionError(unknown("strength", name, SCALES))
-    if not strengths:
-        raise OptionError("strength must be 'mild', 'extreme' or both, got none.")
     require_whole("draws", draws, 1, MOST_DRAWS)
     if top is None:
         return -(-ratings.n_items // 4)

@@ -693,20 +693,22 @@ class Mean(RankMethod):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.calibration.means import mean_order
+        from evenhand.calibration.means import item_means
         from evenhand.calibration.results import Fit
         from evenhand.ranking.notices import by_lot
         from evenhand.ranking.uncertainty import from_model
 
-        found = mean_order(task.ratings, stream(task.seed, "mean"))
-        order = np.array(found.order, dtype=np.int64)
+        means = item_means(task.ratings)
+        order = by_estimates(means, task.seed, "mean")
         if not task.intervals:
             return Answer(order)
-        text = by_lot("means", found.ties, task.ratings.item_labels)
-        fit = Fit("mean", np.array(found.means), np.zeros_like(order))
+        runs = np.split(order, np.flatnonzero(np.diff(means[order])) + 1)
+        ties = [run.tolist() for run in runs if len(run) > 1]
+        text = by_lot("means", ties, task.ratings.item_labels)
+        fit = Fit("mean", means, np.zeros_like(order))
         return Answer(
             order,
-            notices=(Notice("tied_means", text),) if found.ties else (),
+            notices=(Notice("tied_means", text),) if ties else (),
             uncertainty=from_model(task.ratings, fit, task.seed, order=order),
         )
 

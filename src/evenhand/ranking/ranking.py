@@ -19,7 +19,6 @@ from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.methods import (
-    Additive,
     Answer,
     BradleyTerry,
     Mean,
@@ -36,11 +35,8 @@ from evenhand.ranking.notices import (
 )
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
 from evenhand.ranking.uncertainty import (
-    JOINT_ITEMS,
     from_clusters,
     from_fit,
-    from_values,
-    shrunk_means,
     sureness,
 )
 from evenhand.ratings import Ratings, as_ratings, cluster_codes
@@ -52,7 +48,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from evenhand.arrays import Codes
-    from evenhand.calibration.results import Fit
     from evenhand.claims import Certificate, Json, Label
     from evenhand.designs.assignment import Assignment
     from evenhand.engines.pairs import PairCounts
@@ -72,9 +67,9 @@ APART = (
     "counts of pairs do not say how their errors go together. Take the ratings "
     "themselves."
 )
-LARGE = (
-    "There are no intervals of ranks: counts of pairs of more than {:,} items do not "
-    "say how sure means are. Take the ratings themselves."
+UNSURE = (
+    "There are no intervals of ranks: counts of pairs do not say how sure means are. "
+    "Take the ratings themselves."
 )
 INDEPENDENT = (
     "Intervals of ranks take the errors of different items for independent, as "
@@ -223,57 +218,27 @@ def _of_pairs(
 
 def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer:
     """Rank by a method that needs no more than counts of pairs."""
-    from evenhand.calibration import pair_models as models  # noqa: PLC0415 - few have them
+    from evenhand.calibration import bradley_terry as orders  # noqa: PLC0415 - few have them
 
-    fit, told = None, tuple[Notice, ...]()
     if isinstance(method, Mean):
-        values, what = pairs.centre + pairs.totals / pairs.reviews, "means"
-        told = separate_groups(int(models.ordered_groups(pairs).max()) + 1)
-    elif isinstance(method, BradleyTerry):
-        fit = models.bradley_terry_of_pairs(pairs)
-    elif isinstance(method, Additive):
-        fit = models.additive_of_pairs(pairs)
-    else:
+        values = pairs.centre + pairs.totals / pairs.reviews
+        order = by_estimates(values, seed, "mean")
+        told = separate_groups(int(orders.ordered_groups(pairs).max()) + 1)
+        told = (*told, *lot_notices("means", values, order, pairs.item_labels))
+        return Answer(order, notices=(*told, Notice("no_intervals", UNSURE)))
+    if not isinstance(method, BradleyTerry):
         raise OptionError(
-            "method must be 'bradley-terry', 'additive' or 'mean' for counts of pairs, "
-            f"got {method.called!r}, which needs every rating. Take the ratings "
-            "themselves."
+            "method must be 'bradley-terry' or 'mean' for counts of pairs, got "
+            f"{method.called!r}, which needs every rating. Take the ratings themselves."
         )
-    if fit is not None:
-        values, what, told = fit.estimates, "estimates", fit.notices
-    order = by_estimates(values, seed, "estimates" if fit else "mean")
-    told = (*told, *lot_notices(what, values, order, pairs.item_labels))
-    if fit is None and pairs.n_items > models.MOST_ITEMS:
-        text = LARGE.format(models.MOST_ITEMS)
-        return Answer(order, notices=(*told, Notice("no_intervals", text)))
-    model = fit
-    if model is None:
-        model = models.additive_of_pairs(pairs)
-        model = replace(model, method="mean", estimates=values)
-    sure, more = _sure_of_pairs(pairs, model, order, seed)
-    return Answer(order, notices=(*told, *more), fit=fit, uncertainty=sure)
-
-
-def _sure_of_pairs(
-    pairs: PairCounts, fit: Fit, order: Codes, seed: int
-) -> tuple[RankUncertainty | None, tuple[Notice, ...]]:
-    """Return how sure places are, and what to say of it.
-
-    Where sums of the scores say how errors go together, it is as from the ratings.
-    """
-    from evenhand.calibration.pair_models import drawn_of_pairs  # noqa: PLC0415 - few have them
-
-    scores = fit.method in ("additive", "mean")
-    if scores and pairs.n_items <= JOINT_ITEMS:
-        draw = functools.partial(drawn_of_pairs, pairs, fit, seed=seed)
-        return from_values(draw, seed, order=order), ()
-    if fit.groups.max() > 0:
-        return None, (Notice("no_intervals", APART),)
-    errors = fit.errors
-    if fit.method == "mean":
-        fit, errors = shrunk_means(fit, pairs.reviews, fit.variances)
-    sure = from_fit(fit, seed, order=order, errors=errors)
-    return sure, (Notice("independent_errors", INDEPENDENT),)
+    fit = orders.bradley_terry_of_pairs(pairs)
+    order = by_estimates(fit.estimates, seed)
+    tied = lot_notices("estimates", fit.estimates, order, pairs.item_labels)
+    sure, why = None, Notice("no_intervals", APART)
+    if fit.groups.max() == 0:
+        why = Notice("independent_errors", INDEPENDENT)
+        sure = from_fit(fit, seed, order=order, errors=fit.errors)
+    return Answer(order, notices=(*fit.notices, *tied, why), fit=fit, uncertainty=sure)
 
 
 def _answered(task: Task, chosen: RankMethod) -> Answer:
