@@ -21,7 +21,7 @@ def test_a_fit_carries_its_models_name(model: type[Model]) -> None:
 def test_ranks_are_taken_or_refused_in_words(model: type[Model]) -> None:
     ranked = Ratings.from_ranks([1, 1], ["x", "y"], [1, 2])
     if not model.needs_scores:
-        better, worse = model().values(ranked)
+        better, worse = model().fit(ranked).estimates
         assert better > worse
     else:
         with pytest.raises(RatingsError, match="needs scores"):

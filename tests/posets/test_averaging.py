@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from evenhand.errors import (
     ContradictionError,
     ConvergenceError,
-    OptionError,
     RatingsError,
 )
 from evenhand.posets import sampling
@@ -317,14 +316,6 @@ def test_arrays_are_read_only() -> None:
     for table in (found.mean_rank, found.mean_rank_se, found.places, found.above):
         assert table is not None
         assert not table.flags.writeable
-
-
-def test_bad_options_are_named() -> None:
-    c = from_edges(2, [0], [1])
-    with pytest.raises(OptionError, match=r"samples must be .* at least 2, got 1"):
-        averages(c, samples=1)
-    with pytest.raises(OptionError, match=r"ideals must be .* at least 0, got -1"):
-        averages(c, ideals=-1)
 
 
 def test_contradictions_have_no_averages() -> None:

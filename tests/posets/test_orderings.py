@@ -29,7 +29,6 @@ from evenhand.posets.graph import (
 from evenhand.posets.orderings import (
     all_orderings,
     closure,
-    depths,
     order_ideals,
     rank_sums,
     take_apart,
@@ -403,17 +402,6 @@ def test_pieces_of_too_many_pairs_are_left_alone(
     assert order_ideals(piece, limit=10**6) is None
     with pytest.raises(ConvergenceError, match="of 4 items that cannot be taken apart"):
         count_orderings(c)
-
-
-@given(posets(max_items=7, min_items=2))
-def test_depth_is_the_longest_chain_above(poset: Poset) -> None:
-    c = poset.comparisons()
-    above = closure(c)[np.ix_(topological_order(c), topological_order(c))]
-    expected: list[int] = []
-    for item in range(c.n_items):
-        uppers = [expected[other] + 1 for other in range(item) if above[other, item]]
-        expected.append(max(uppers, default=0))
-    assert depths(whole_piece(c).below or []) == expected
 
 
 @given(consistent_ratings(max_items=6))

@@ -34,18 +34,18 @@ def picker(seed: int) -> Callable[[int], int]:
     return lambda count: below(source, count)
 
 
-def test_sheets_hold_all_scores_of_the_reviewers_of_some_items() -> None:
+def test_sheets_hold_the_reviewers_of_items_and_all_their_scores() -> None:
     ratings = Ratings(
         ["a", "a", "b", "b", "c"], [0, 1, 1, 2, 2], [5, 4, 3, 2, 1], all_items=range(4)
     )
-    found = read_sheets(ratings, [1, 3])
-    assert found.people == {1: [0, 1], 3: []}
-    assert found.marks == {0: {0: 5.0, 1: 4.0}, 1: {1: 3.0, 2: 2.0}}
+    found = read_sheets(ratings)
+    assert found.people == [[0], [0, 1], [1, 2], []]
+    assert found.marks == {0: {0: 5.0, 1: 4.0}, 1: {1: 3.0, 2: 2.0}, 2: {2: 1.0}}
 
 
 def test_ranks_are_no_scores() -> None:
     with pytest.raises(RatingsError, match="a rank is never used as a score"):
-        read_sheets(Ratings.from_ranks([0, 0], [0, 1], [1, 2]), [0])
+        read_sheets(Ratings.from_ranks([0, 0], [0, 1], [1, 2]))
 
 
 def test_two_anchors_go_before_more_layers_with_one() -> None:

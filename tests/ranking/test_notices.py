@@ -1,12 +1,10 @@
 """What the reader of a ranking must know about its data."""
 
-import itertools
-
 import numpy as np
 import pytest
 
 from evenhand.diagnosis.check import check
-from evenhand.ranking.notices import agreement, information_notices
+from evenhand.ranking.notices import information_notices
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 
@@ -24,40 +22,6 @@ def drawn(seed: int, signal: float, *, kind: str = "scores") -> Ratings:
         )
         return Ratings.from_ranks(who.tolist(), items.tolist(), (places + 1).tolist())
     return Ratings(who, items, scores)
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        {"a": "xyz", "b": "xyz", "c": "xyw", "d": "zw"},
-        {"a": "xy", "b": "xy", "c": "yx"},
-        {"a": "xyz", "b": "x", "c": "zyw"},
-    ],
-)
-def test_moments_of_agreement_are_those_of_all_random_orders(
-    rows: dict[str, str],
-) -> None:
-    who = [name for name, items in rows.items() for _ in items]
-    items = [item for given in rows.values() for item in given]
-    found = []
-    for orders in itertools.product(
-        *(itertools.permutations(range(len(given))) for given in rows.values())
-    ):
-        one = agreement(
-            Ratings(who, items, [score for order in orders for score in order])
-        )
-        assert one is not None
-        found.append(one)
-    squares = np.array([one.squares for one in found])
-    assert squares.mean() == pytest.approx(found[0].mean, abs=1e-12)
-    assert squares.var() == pytest.approx(found[0].variance, abs=1e-12)
-
-
-def test_orders_that_are_all_the_same_correlate_by_one() -> None:
-    ratings = Ratings(list("aaabbbccc"), list("xyz") * 3, [1, 2, 3, 4, 7, 9, 2, 4, 8])
-    found = agreement(ratings)
-    assert found is not None
-    assert found.correlation == pytest.approx(1)
 
 
 @pytest.mark.parametrize("kind", ["scores", "ranks"])

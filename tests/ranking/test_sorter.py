@@ -29,7 +29,7 @@ from evenhand.posets.graph import (
 from evenhand.posets.orderings import all_orderings, closure, topological_order
 from evenhand.posets.sampling import count_orderings
 from evenhand.randomness import Chance, below, outcomes, stream
-from evenhand.ranking import sorter
+from evenhand.ranking import flips, sorter
 from evenhand.ranking.sorter import (
     LOOKED_AT,
     ask_pairs,
@@ -596,7 +596,12 @@ def test_at_eight_items_it_finds_the_truth_as_often_as_measured_before(
     for seed in range(250):
         ratings, truth = scenario(8, 14, seed)
         coins = ask_pairs(
-            begin_table(ratings, comparisons(ratings), rational(), anchors=anchors),
+            begin_table(
+                comparisons(ratings),
+                flips.scores_of(ratings),
+                lambda gap: flips.law_of(rational())(float(gap)),
+                anchors=anchors,
+            ),
             functools.partial(below, stream(seed, "sorter")),
             functools.partial(is_right, truth),
         )

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.errors import require_whole
 from evenhand.posets.contradictions import consistent
 from evenhand.posets.orderings import Ideals, Piece, bits, order_ideals, rank_sums
 from evenhand.posets.sampling import DEFAULT_IDEALS, plan_counts, plan_orders
@@ -97,7 +96,6 @@ def averages(
 
     Raises:
         RatingsError: If the comparisons contradict each other.
-        OptionError: If samples or ideals are out of range.
         ConvergenceError: At once, if sampling would take minutes.
 
     Examples:
@@ -108,10 +106,7 @@ def averages(
         >>> found.above.tolist()
         [[0.0, 1.0, 1.0], [0.0, 0.0, 0.5], [0.0, 0.5, 0.0]]
     """
-    require_whole("samples", samples, 2)
-    require_whole("ideals", ideals, 0)
-    c = consistent(data, method="averages")
-    plan = plan_orders(c, ideals=ideals)
+    plan = plan_orders(consistent(data, method="averages"), ideals=ideals)
     return _averages(plan, samples, seed_from(rng), pairs=pairs)
 
 
@@ -362,26 +357,21 @@ def mean_rank_order(
         [2.0, 3.0, 2.5, 2.5]
     """
     plan = None
-    if how == "exact":
-        plan = plan_counts(c)
-    elif how != "proxy":
-        plan = plan_orders(c)
+    if how != "proxy":
+        plan = plan_counts(c) if how == "exact" else plan_orders(c)
         swept = [part for part in plan.parts if not isinstance(part, Ideals)]
         seconds = sum(part.seconds(DEFAULT_SAMPLES) for part in swept)
         if how == "auto" and seconds > SAMPLING_SECONDS:
             plan = None
-    if plan is None:
-        found = _proxy(c)
-    else:
-        found = _averages(plan, DEFAULT_SAMPLES, seed, pairs=pairs)
+    taken = plan and _averages(plan, DEFAULT_SAMPLES, seed, pairs=pairs)
+    found = taken or _proxy(c)
     exact, rounded = found.fractions, found.mean_rank.tolist()
     lot = permutation(stream(seed, "mean-rank"), c.n_items).tolist()
     # The lot never breaks a comparison: an item above another is so in each ordering,
     # drawn or counted, so its mean rank is less by 1 at least, and so is the proxy.
     # Rounding keeps the order, so fractions are compared only where floats are equal.
-    order = sorted(
-        range(c.n_items), key=lambda item: (rounded[item], exact[item], lot[item])
-    )
+    keys = [*zip(rounded, exact, lot, strict=True)]
+    order = sorted(range(c.n_items), key=keys.__getitem__)
     ties = itertools.groupby(order, key=exact.__getitem__)
     buckets = [number for number, (_, tie) in enumerate(ties, start=1) for _ in tie]
     codes = frozen(np.array(order, dtype=np.int64))

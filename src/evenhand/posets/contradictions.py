@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes
     from evenhand.ratings import Ratings
 
-# How many steps of a contradiction a message shows.
-STEPS_SHOWN = 8
 # No cycle is shorter.
 LEAST = 2
 
@@ -66,15 +64,9 @@ def find_contradiction(c: Comparisons) -> tuple[list[int], list[int]] | None:
         cycle = _cycle_through(c, item, group, longest) or cycle
         # An item that has been searched from is taken out.
         group[item] = -1
-    return cycle, [
-        _reviewer_of(c, above, below)
-        for above, below in zip(cycle, cycle[1:] + cycle[:1], strict=True)
-    ]
-
-
-def _reviewer_of(c: Comparisons, above: int, below: int) -> int:
-    both = levels_of_both(c, above, below)
-    return next(by for by, upper, lower in both if upper < lower)
+    pairs = zip(cycle, cycle[1:] + cycle[:1], strict=True)
+    both = (levels_of_both(c, *pair) for pair in pairs)
+    return cycle, [next(by for by, up, low in rows if up < low) for rows in both]
 
 
 def _cycle_through(
@@ -138,21 +130,13 @@ def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None
         return
     items = [ratings.item_labels[code] for code in found[0]]
     reviewers = [ratings.reviewer_labels[code] for code in found[1]]
-    steps = [
-        f"{above!r} above {below!r} (reviewer {reviewer!r})"
-        for above, below, reviewer in zip(
-            items, items[1:] + items[:1], reviewers, strict=True
-        )
-    ]
-    if len(steps) > STEPS_SHOWN:
-        left = len(steps) - STEPS_SHOWN
-        steps[STEPS_SHOWN - 1 : -1] = [f"and so on over {left + 1} more"]
-    advice = "Method 'adaptive' copes with contradictions."
-    if ratings.kind == "scores":
-        advice = "Methods 'adaptive' and 'safe' cope with contradictions."
+    rows = zip(items, items[1:] + items[:1], reviewers, strict=True)
+    steps = [f"{one!r} above {other!r} (reviewer {who!r})" for one, other, who in rows]
+    scored = ratings.kind == "scores"
+    cope = "Methods 'adaptive' and 'safe' cope" if scored else "Method 'adaptive' copes"
     raise ContradictionError(
         f"Method {method!r} needs comparisons that are consistent, got "
-        f"{', '.join(steps)}. {advice}",
+        f"{', '.join(steps)}. {cope} with contradictions.",
         cycle=items,
         reviewers=reviewers,
     )

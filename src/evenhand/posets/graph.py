@@ -67,9 +67,7 @@ class Comparisons:
         start, sizes = self.level_start, np.diff(self.level_start)
         alone = sizes[self.steps] * sizes[self.steps + 1] == 1
         single, wide = self.steps[alone], self.steps[~alone]
-        upper, lower = (
-            self.level_items[start[level]] for level in (single, single + 1)
-        )
+        upper, lower = (self.level_items[start[at]] for at in (single, single + 1))
         joints = self.n_items + np.arange(len(wide))
         above, below = (
             (self.level_items[spans(start[level], sizes[level])], sizes[level])
@@ -157,12 +155,8 @@ def comparisons(ratings: Ratings) -> Comparisons:
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     starts = np.flatnonzero(np.append(keys[:1] == keys[:1], keys[1:] != keys[:-1]))
-    return Comparisons(
-        ratings.n_items,
-        np.append(starts, len(keys)),
-        ratings.item_codes[order],
-        ratings.reviewer_codes[starts],
-    )
+    ends, items = np.append(starts, len(keys)), ratings.item_codes[order]
+    return Comparisons(ratings.n_items, ends, items, ratings.reviewer_codes[starts])
 
 
 def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
@@ -201,9 +195,7 @@ def compared(c: Comparisons, first: int, second: int) -> bool:
     return any(one != other for _, one, other in levels_of_both(c, first, second))
 
 
-def levels_of_both(
-    c: Comparisons, first: int, second: int
-) -> list[tuple[int, int, int]]:
+def levels_of_both(c: Comparisons, first: int, second: int) -> list[tuple[int, ...]]:
     """List the reviewers of both items, each with the levels of the one and the other.
 
     Examples:

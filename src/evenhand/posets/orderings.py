@@ -14,7 +14,6 @@ over steps.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 RELATIONS = ("direct", "closure")
 # Items of a table of all pairs (400 MB), and of rows of bits (some 600 MB).
 CLOSURE_ITEMS, MOST_ITEMS = 20_000, 100_000
-# A step from ideal to ideal takes some 16 bytes, and there are some ten to an ideal.
-COUNTED_IDEALS = 1_000_000
 # Nested series and parallel splits deeper than this are left to the general methods.
 MOST_ROUNDS = 64
 # Pairs with nothing between them that a piece may have: they take some seconds.
@@ -397,20 +394,6 @@ def _next_below(
     return found
 
 
-def depths(below: list[list[int]]) -> list[int]:
-    """Return the length of the longest chain above each item.
-
-    Examples:
-        >>> depths([[1, 2], [2], []])
-        [0, 1, 2]
-    """
-    found = [0] * len(below)
-    for item, lower in enumerate(below):
-        for other in lower:
-            found[other] = max(found[other], found[item] + 1)
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Ideals:
     """The order ideals of one piece and the steps between them.
@@ -458,10 +441,6 @@ def order_ideals(piece: Piece, *, limit: int) -> Ideals | None:
         True
     """
     if piece.below is None:
-        return None
-    # Items of equal depth are incomparable, so all their subsets make ideals.
-    sizes = Counter(depths(piece.below))
-    if sum(2**size - 1 for size in sizes.values()) + 1 > limit:
         return None
     above = [0] * len(piece.items)
     for item, lower in enumerate(piece.below):

@@ -17,14 +17,7 @@ import numpy as np
 from evenhand.errors import ConvergenceError, require_whole
 from evenhand.posets.contradictions import consistent
 from evenhand.posets.graph import spans
-from evenhand.posets.orderings import (
-    COUNTED_IDEALS,
-    Ideals,
-    depths,
-    order_ideals,
-    places_within,
-    take_apart,
-)
+from evenhand.posets.orderings import Ideals, order_ideals, places_within, take_apart
 from evenhand.randomness import (
     SEED_BITS,
     RNGLike,
@@ -44,6 +37,8 @@ if TYPE_CHECKING:
 
 # Listing this many takes a quarter of a second, for nothing if there are more.
 DEFAULT_IDEALS = 50_000
+# A step from ideal to ideal takes some 16 bytes, and there are some ten to an ideal.
+COUNTED_IDEALS = 1_000_000
 # How long a draw may take, as estimated.
 MOST_SECONDS = 60.0
 MOST_ORDERINGS = 10**7
@@ -77,14 +72,15 @@ class Sweep:
     def __init__(self, piece: Piece) -> None:
         """Plan for the items of a piece."""
         self.piece, below = piece.items, piece.below or []
-        size = len(below)
+        size, colour = len(below), list[int]()
         above: list[list[int]] = [[] for _ in below]
-        colour: list[int] = []
+        depth = [1] * size
         for item, lower in enumerate(below):
             taken = {colour[upper] for upper in above[item]}
             colour.append(min({*range(len(taken) + 1)} - taken))
             for other in lower:
                 above[other].append(item)
+                depth[other] = max(depth[other], depth[item] + 1)
         self.items = np.argsort(colour, kind="stable")
         place = np.append(np.argsort(self.items), [size, size + 1])
 
@@ -99,7 +95,7 @@ class Sweep:
             items = self.items[begin:end]
             both = looks(above, size, items), looks(below, size + 1, items)
             self.colours.append((begin, end, *both))
-        longest = max(depths(below), default=math.inf) + 1
+        longest = max(depth, default=math.inf)
         widest = max(map(len, above + below), default=0)
         self.sweeps = 2 * longest * max(longest, widest)
 

@@ -32,6 +32,7 @@ from evenhand.errors import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evenhand.arrays import Codes
     from evenhand.designs.assignment import Declared
     from evenhand.ranking.methods import Answer, RankMethod
     from evenhand.ratings import Ratings
@@ -104,33 +105,23 @@ BEATS_ITS_START = strictly(
     baseline="the ordinal ranking it starts from",
     prior=UNIFORM,
 )
-MEANS = Claim(
-    NONE, "no guarantee: means compare scales with each other, which may differ"
+MEANS, ADAPTIVE, ORDERS_ONLY, MODEL, ORDERS, OWN = (
+    Claim(NONE, says)
+    for says in (
+        "no guarantee: means compare scales with each other, which may differ",
+        "adaptive has no guarantee if scales are arbitrary. Method safe has one if "
+        "items were assigned at random and nobody ties two items",
+        # Without scores method safe has nothing to work with, so it is not held out.
+        "no guarantee. It uses only orders, so no scale can change it; it is as good "
+        "as its model",
+        "no guarantee: right only to the extent that reviewers' scales are as it "
+        "assumes",
+        "no guarantee, but no scale can change its answer: it looks at each reviewer's "
+        "order only",
+        "no guarantee: evenhand knows nothing about your own function",
+    )
 )
-ADAPTIVE = Claim(
-    NONE,
-    "adaptive has no guarantee if scales are arbitrary. Method safe has one if items "
-    "were assigned at random and nobody ties two items",
-)
-# Without scores method safe has nothing to work with, so it is not held out.
-ORDERS_ONLY = Claim(
-    NONE,
-    "no guarantee. It uses only orders, so no scale can change it; it is as good as "
-    "its model",
-)
-MODEL = Claim(
-    NONE,
-    "no guarantee: right only to the extent that reviewers' scales are as it assumes",
-)
-ORDERS = Claim(
-    NONE,
-    "no guarantee, but no scale can change its answer: it looks at each reviewer's "
-    "order only",
-)
-OWN = Claim(NONE, "no guarantee: evenhand knows nothing about your own function")
-SPLIT = "some reviewers made the groups and only the others sorted them"
 HOW = "(distinct=True or --design 'NAME(distinct)')"
-DECLARE = f"If that is so, declare it {HOW}."
 DISTINCT = "no reviewer would give two items the same score"
 WHY_SPLIT = {
     "always": Finding("declared", "split=always was chosen before scores were seen"),
@@ -156,31 +147,22 @@ def by_theorem(theorem: str) -> Claim:
     return replace(BEATS_ORDINAL, theorem=theorem)
 
 
-def _given_the_groups(claim: Claim) -> Claim:
-    kendall = _kendall_only(claim)
-    return replace(kendall, conditional="given the reviewers who made the groups")
-
-
-def _on_average(claim: Claim) -> Claim:
-    return replace(claim, conditional="on average over random comparisons")
-
-
 def _kendall_only(claim: Claim) -> Claim:
     says = TIES.says if claim.strict else TIES.weakly
     return replace(claim, loss=TIES.loss, says=says, weakly=TIES.weakly)
 
 
-def _about(claim: Claim) -> Claim:
-    return replace(claim, says=f"up to sampling error {claim.says}")
-
-
 OWN_START = Finding("declared", "a start that does not look at scores")
 BY_PROXY = Finding("void", "the order is by a proxy, not by mean ranks")
-BY_SAMPLE = Finding("weaker", "mean ranks are from sampled orderings", _about)
+BY_SAMPLE = Finding(
+    "weaker",
+    "mean ranks are from sampled orderings",
+    lambda claim: replace(claim, says=f"up to sampling error {claim.says}"),
+)
 ON_AVERAGE = Finding(
     "weaker",
     "with the paper's scan it is proved over random comparisons only",
-    _on_average,
+    lambda claim: replace(claim, conditional="on average over random comparisons"),
 )
 NO_NOISE = Finding(
     "weaker", "without noise nothing distinguishes equal means", not_strict
@@ -189,6 +171,29 @@ NOTHING_SETTLED = Finding(
     "weaker",
     "no scores were free to settle anything, so it is its ordinal start",
     not_strict,
+)
+SPLIT = (
+    Finding("checked", "reviewers split at random, without a look at scores"),
+    Finding("declared", "noise in scores that has nothing to do with items"),
+    Finding(
+        "weaker",
+        "some reviewers made the groups and only the others sorted them",
+        lambda claim: replace(
+            _kendall_only(claim), conditional="given the reviewers who made the groups"
+        ),
+    ),
+)
+WHOLE = (
+    Finding("checked", "no contradiction among the comparisons"),
+    Finding("declared", "reviewers order what they see without error"),
+)
+CONFLICTS = Finding(
+    "void",
+    "conflicts of interest keep some reviewers from changing places, which the "
+    "guarantee needs",
+)
+MISSING = Finding(
+    "declared", "ratings missing for reasons that have nothing to do with items"
 )
 
 
@@ -240,34 +245,13 @@ def ranking_certificate(
         assignment_finding(declared.design, RANKING_DESIGNS, backing=declared.backing),
         *_tie_findings(ratings, split=answer.split is not None, distinct=distinct),
         *_load_findings(ratings, method, answer, declared),
-        *_design_findings(method, answer.split, declared),
+        *((WHY_SPLIT[answer.split], *SPLIT) if answer.split else WHOLE),
+        *((CONFLICTS,) if declared.conflicts and not method.ordinal else ()),
+        *((MISSING,) if declared.missing else ()),
+        *declared.departures(),
         *answer.findings,
     )
     return certify(claim, findings, retired=answer.retired)
-
-
-def _design_findings(
-    method: RankMethod, split: str | None, declared: Declared
-) -> Iterator[Finding]:
-    if split:
-        yield WHY_SPLIT[split]
-        yield Finding("checked", "reviewers split at random, without a look at scores")
-        yield Finding("declared", "noise in scores that has nothing to do with items")
-        yield Finding("weaker", SPLIT, _given_the_groups)
-    else:
-        yield Finding("checked", "no contradiction among the comparisons")
-        yield Finding("declared", "reviewers order what they see without error")
-    if declared.conflicts and not method.ordinal:
-        yield Finding(
-            "void",
-            "conflicts of interest keep some reviewers from changing places, which the "
-            "guarantee needs",
-        )
-    if declared.missing:
-        yield Finding(
-            "declared", "ratings missing for reasons that have nothing to do with items"
-        )
-    yield from declared.departures()
 
 
 def _tie_findings(
@@ -289,7 +273,8 @@ def _tie_findings(
     elif split:
         yield Finding("weaker", text, not_strict)
     else:
-        yield Finding("void", void, advice="" if tied else DECLARE)
+        advice = "" if tied else f"If that is so, declare it {HOW}."
+        yield Finding("void", void, advice=advice)
 
 
 def _load_findings(
@@ -298,29 +283,26 @@ def _load_findings(
     loads = np.bincount(ratings.reviewer_codes)
     even = bool(loads.min() == loads.max())
     enough = even if answer.ties is None else answer.ties.equal_loads
+    most = counted(int(loads.max()), "item")
     if declared.design == "pairs" and not _distinct_pairs(ratings, loads):
-        yield Finding(
-            "void",
-            "the design 'pairs' gives each reviewer two items and no two the same "
-            "two, which is not so here",
+        text = (
+            "the design 'pairs' gives each reviewer two items and no two the same two, "
+            "which is not so here"
         )
+        yield Finding("void", text)
     elif not method.ordinal and not enough and not declared.whole:
-        yield Finding(
-            "void",
-            f"reviewers scored from {loads.min()} to "
-            f"{counted(int(loads.max()), 'item')} each, and the guarantee needs equal "
-            "loads",
-        )
+        text = f"reviewers scored from {loads.min()} to {most} each, and the guarantee"
+        yield Finding("void", f"{text} needs equal loads")
     elif even:
-        yield Finding("checked", f"equal loads: {counted(int(loads[0]), 'item')} each")
+        yield Finding("checked", f"equal loads: {most} each")
     elif not method.ordinal:
         text = "equal loads of reviewers used for tied items"
         yield Finding("checked", text if enough else "loads as they were drawn")
 
 
-def _distinct_pairs(ratings: Ratings, loads: np.ndarray) -> bool:
+def _distinct_pairs(ratings: Ratings, loads: Codes) -> bool:
     if not (loads == PAIR).all():
         return False
-    rows = np.lexsort((ratings.item_codes, ratings.reviewer_codes))
-    pairs = ratings.item_codes[rows].reshape(-1, PAIR)
+    # Ratings come by reviewer and item.
+    pairs = ratings.item_codes.reshape(-1, PAIR)
     return len(np.unique(pairs, axis=0)) == len(pairs)

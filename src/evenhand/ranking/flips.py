@@ -26,24 +26,30 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from evenhand.ab.weights import GapWeight, odd
-from evenhand.posets.graph import Comparisons, compared
+from evenhand.posets.graph import Comparisons, compared, comparisons
 from evenhand.posets.orderings import closure
 from evenhand.posets.orderings import twins as twin_classes
-from evenhand.randomness import HALF, Stream, below, uniforms
+from evenhand.randomness import Stream, uniforms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
 
     from evenhand.arrays import Codes
     from evenhand.randomness import Chance
     from evenhand.ratings import Ratings
 
+    Items = Sequence[int] | Codes
+    Groups = Sequence[Sequence[int]]
+    # From a position, or a pair of items, to what picks one of several there.
+    Picks = Callable[[Any], Callable[[int], int]]
+    Program = Callable[[Chance], tuple[int, ...]]
 
 Score = TypeVar("Score", float, Fraction)
 Pick = Callable[[int], int]
 Pair = tuple[int, int]
+# Two items in their order, and the reviewer of the first and that of the second.
+Duel = tuple[Pair, Pair]
 
 
 class Coin(NamedTuple):
@@ -68,7 +74,7 @@ class Coin(NamedTuple):
     anchors: tuple[tuple[int, ...], ...] = ()
 
 
-def scan_from(scan: str, source: Stream) -> tuple[int, int]:
+def scan_from(scan: str, pick: Pick) -> tuple[int, int]:
     """Return where a scan begins and how it moves on from neighbours not free.
 
     "paper" looks at every position in turn. "parity" looks at the first and second, the
@@ -76,11 +82,10 @@ def scan_from(scan: str, source: Stream) -> tuple[int, int]:
     which neighbours are looked at does not depend on the ordering.
 
     Examples:
-        >>> from evenhand.randomness import stream
-        >>> scan_from("paper", stream(7, "scan"))
+        >>> scan_from("paper", lambda count: 0)
         (0, 1)
     """
-    return (0, 1) if scan == "paper" else (below(source, 2), 2)
+    return (0, 1) if scan == "paper" else (pick(2), 2)
 
 
 def flip_neighbours(
@@ -119,20 +124,29 @@ def flip_neighbours(
         >>> coins[0].items, coins[0].p_first
         ((0, 1), 0.125)
     """
-    ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
-    units = uniforms(source, (len(order), 2))
-    chosen = choose_flips(
-        _free_neighbours(ratings, order),
-        people_of(ratings),
-        order.tolist(),
-        scan,
-        lambda position: pick_by(units[position, 0]),
-    )
-    positions = np.array([position for position, _ in chosen], dtype=np.int64)
-    items = np.stack([order[positions], order[positions + 1]], axis=1)
-    crews = [crew for _, crew in chosen]
-    coins = flip_coins(ratings, items, crews, weight, units[positions, 1])
-    return _swapped(order, items, coins), coins
+    units, place = uniforms(source, (len(order), 2)), np.argsort(order)
+    scores, before = scores_of(ratings), order.tolist()
+    free, people = _free(comparisons(ratings), before), people_of(scores, len(before))
+    picks, coins = units.T
+    duels = choose_flips(free, people, before, scan, lambda at: pick_by(picks[at]))
+    coins, law = coins[place], law_of(weight)
+    return settle(order, duels, scores, law, lambda pair, p: coins[pair[0]] < p)
+
+
+def _free(c: Comparisons, order: Sequence[int]) -> list[bool]:
+    """Say for each two neighbours of an order whether nobody put them in order."""
+    return [not compared(c, *pair) for pair in itertools.pairwise(order)]
+
+
+def law_of(weight: GapWeight) -> Callable[[float], float]:
+    """Return the probability of a coin on a gap in scores.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> law_of(rational())(-3.0)
+        0.125
+    """
+    return lambda gap: float(odd(weight, np.array([gap]))[0])
 
 
 def pick_by(unit: float) -> Pick:
@@ -155,116 +169,92 @@ def clipped(value: Fraction, most: float = sys.float_info.max) -> float:
     return float(min(max(value, Fraction(-most)), Fraction(most)))
 
 
-def _swapped(order: Codes, items: Codes, coins: tuple[Coin, ...]) -> Codes:
-    """Change the places of each two items that a coin did not keep."""
-    moved = items[[not coin.kept for coin in coins]]
-    after = order.copy()
-    after[np.argsort(order)[moved]] = moved[:, ::-1]
-    return after
-
-
-def people_of(ratings: Ratings) -> list[list[int]]:
-    """List the reviewers of each item, increasing.
+def relative(marks: Mapping[int, Any], item: int, anchors: Sequence[int]) -> Fraction:
+    """Return a reviewer's score of an item less the mean that they gave to anchors.
 
     Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> people_of(Ratings(["a", "a", "b"], [1, 2, 1], [5, 4, 3]))
-        [[0, 1], [0]]
+        >>> relative({0: 5.0, 1: 4.0, 2: 1.0}, 0, [1, 2])
+        Fraction(5, 2)
     """
-    starts, rows = ratings.by_item()
-    people = ratings.reviewer_codes[rows].tolist()
-    return [people[one:end] for one, end in itertools.pairwise(starts.tolist())]
+    near = [Fraction(marks[other]) for other in anchors]
+    return Fraction(marks[item]) - sum(near, Fraction(0)) / max(len(near), 1)
 
 
-def rows_of(ratings: Ratings) -> Iterator[tuple[int, int, float]]:
-    """Yield the reviewer, the item and the score of each rating.
+def scores_of(ratings: Ratings) -> dict[Pair, float]:
+    """Return the score of each reviewer and item.
 
     Raises:
         RatingsError: If there are no scores.
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> list(rows_of(Ratings(["a", "b"], ["y", "x"], [5, 4])))
-        [(0, 1, 5.0), (1, 0, 4.0)]
+        >>> scores_of(Ratings(["a", "b"], ["y", "x"], [5, 4]))
+        {(0, 1): 5.0, (1, 0): 4.0}
     """
-    columns = (ratings.reviewer_codes, ratings.item_codes, ratings.scores)
-    return zip(*(column.tolist() for column in columns), strict=True)
+    rows = zip(
+        ratings.reviewer_codes.tolist(), ratings.item_codes.tolist(), strict=True
+    )
+    return dict(zip(rows, ratings.scores.tolist(), strict=True))
 
 
-def bundles_of(rows: Iterable[tuple[int, int, Score]]) -> dict[int, dict[int, Score]]:
+def bundles_of(scores: Mapping[Pair, Score]) -> dict[int, dict[int, Score]]:
     """Collect what each reviewer gave to which item.
 
     Examples:
-        >>> bundles_of([(0, 1, 5.0), (0, 2, 4.0)])
+        >>> bundles_of({(0, 1): 5.0, (0, 2): 4.0})
         {0: {1: 5.0, 2: 4.0}}
     """
     bundles: dict[int, dict[int, Score]] = {}
-    for reviewer, item, score in rows:
+    for (reviewer, item), score in scores.items():
         bundles.setdefault(reviewer, {})[item] = score
     return bundles
 
 
-def _free_neighbours(ratings: Ratings, order: Codes) -> list[bool]:
-    """Say for each two neighbours of an order whether nobody put them in order."""
-    places = np.argsort(order)[ratings.item_codes]
-    # No reviewer's last place is next to the first one of the reviewer after.
-    keys = ratings.reviewer_codes * (ratings.n_items + 1) + places
-    rows = np.argsort(keys)
-    near = np.flatnonzero(np.diff(keys[rows]) == 1)
-    values = ratings.preference[rows]
-    ordered = near[values[near] != values[near + 1]]
-    free = np.ones(len(order), dtype=np.bool_)
-    free[places[rows[ordered]]] = False
-    return free.tolist()
-
-
-def flip_coins(
-    ratings: Ratings,
-    items: Codes,
-    crews: Sequence[Pair],
-    weight: GapWeight,
-    units: NDArray[np.float64],
-) -> tuple[Coin, ...]:
-    """Flip a coin for each pair of items.
+def settle(
+    order: Items,
+    duels: Iterable[Duel],
+    scores: Mapping[Pair, Score],
+    law: Callable[[Score], Any],
+    keeps: Callable[[Pair, Any], bool],
+) -> tuple[Codes, tuple[Coin, ...]]:
+    """Flip a coin for each pair of items, which change places unless it keeps them.
 
     Args:
-        ratings: Scores.
-        items: Two item codes a row, in their order.
-        crews: The reviewer of the first item and that of the second, for each pair.
-        weight: How a gap in scores weighs.
-        units: A uniform for each pair.
+        order: Item codes, best first.
+        duels: Two items in their order, the reviewer of the first and of the second.
+        scores: From (reviewer, item) to the score.
+        law: From a gap in scores to the probability that the first stays first.
+        keeps: Flips the coin of two items with that probability.
+
+    Returns:
+        The new order, and the coins.
 
     Examples:
-        >>> from evenhand.ab.weights import rational
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
-        >>> flip_coins(ratings, np.array([[0, 1]]), [(0, 1)], rational(), [0.2])
-        (Coin(items=(0, 1), gap=-3.0, p_first=0.125, kept=False, reviewers=(0, 1), \
-anchors=()),)
+        >>> after, coins = settle(
+        ...     [0, 1], [((0, 1), (0, 1))], {(0, 0): 1.0, (1, 1): 4.0},
+        ...     lambda gap: 0.125, lambda pair, p: 0.2 < p)
+        >>> after.tolist(), coins[0].gap, coins[0].p_first
+        ([1, 0], -3.0, 0.125)
     """
-    _, rows = ratings.by_item()
-    keys = ratings.item_codes[rows] * ratings.n_reviewers + ratings.reviewer_codes[rows]
-    people = np.array(crews, dtype=np.int64).reshape(-1, 2)
-    found = np.searchsorted(keys, items * ratings.n_reviewers + people)
-    scores = ratings.scores[rows[found]]
-    with np.errstate(over="ignore"):
-        gaps = scores[:, 0] - scores[:, 1]
-    chances = odd(weight, gaps)
-    kept = (units < chances).tolist()
-    columns = items.tolist(), gaps.tolist(), chances.tolist(), kept, crews
-    return tuple(
-        Coin((pair[0], pair[1]), *rest) for pair, *rest in zip(*columns, strict=True)
-    )
+    after, coins = np.array(order, dtype=np.int64), list[Coin]()
+    place = np.argsort(after)
+    for (a, b), (r, s) in duels:
+        gap: Any = scores[r, a] - scores[s, b]
+        p = law(gap)
+        coins.append(Coin((a, b), gap, p, bool(keeps((a, b), p)), (r, s)))
+        if not coins[-1].kept:
+            after[place[[a, b]]] = b, a
+    return after, tuple(coins)
 
 
 def flips_program(
     comparisons: Comparisons,
-    scores: Mapping[tuple[int, int], Score],
+    scores: Mapping[Pair, Score],
     order: Sequence[int],
     first: Callable[[Score], Fraction],
     *,
     scan: str = "paper",
-) -> Callable[[Chance], tuple[int, ...]]:
+) -> Program:
     """Return Algorithm 1 as a procedure whose exact law can be worked out.
 
     Args:
@@ -286,32 +276,20 @@ def flips_program(
         ...     from_edges(2, [], []), scores, [0, 1], lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    people = reviewers_of(scores, comparisons.n_items)
-    free = [not compared(comparisons, *pair) for pair in itertools.pairwise(order)]
+    people, free = people_of(scores, comparisons.n_items), _free(comparisons, order)
 
     def program(chance: Chance) -> tuple[int, ...]:
-        start, step = 0, 1
-        if scan == "parity":
-            start, step = (0 if chance.coin(HALF) else 1), 2
-        scanned = (start, step)
-        chosen = choose_flips(free, people, order, scanned, lambda _: chance.pick)
-        after = list(order)
-        for position, (r, s) in chosen:
-            a, b = order[position], order[position + 1]
-            if not chance.coin(first(scores[r, a] - scores[s, b])):
-                after[position], after[position + 1] = b, a
-        return tuple(after)
+        scanned = scan_from(scan, chance.pick)
+        duels = choose_flips(free, people, order, scanned, lambda _: chance.pick)
+        after, _ = settle(order, duels, scores, first, lambda _, p: chance.coin(p))
+        return tuple(after.tolist())
 
     return program
 
 
 def choose_flips(
-    free: Sequence[bool],
-    people: Sequence[Sequence[int]],
-    order: Sequence[int],
-    scan: tuple[int, int],
-    picks: Callable[[int], Pick],
-) -> list[tuple[int, Pair]]:
+    free: Sequence[bool], people: Groups, order: Sequence[int], scan: Pair, picks: Picks
+) -> list[Duel]:
     """Choose the neighbours that a coin will settle, and whose scores it uses.
 
     Args:
@@ -323,27 +301,25 @@ def choose_flips(
         picks: From a position to what picks one of several there.
 
     Returns:
-        Position of the first of each two neighbours, its reviewer and that of the
-        second.
+        Each two neighbours, with the reviewer of the first and that of the second.
 
     Examples:
         >>> choose_flips([True], [[4, 5], [5]], [0, 1], (0, 1), lambda _: lambda _: 0)
-        [(0, (4, 5))]
+        [((0, 1), (4, 5))]
     """
     retired: set[int] = set()
-    chosen = []
+    duels: list[Duel] = []
     position, step = scan
     while position + 1 < len(order):
-        crew = None
+        crew, (one, other) = None, order[position : position + 2]
         if free[position]:
-            pair = order[position : position + 2]
-            sides = [without(people[item], retired) for item in pair]
+            sides = (without(people[item], retired) for item in (one, other))
             crew = pick_pair(picks(position), *sides)
         if crew:
             retired.update(crew)
-            chosen.append((position, crew))
+            duels.append(((one, other), crew))
         position += 2 if crew else step
-    return chosen
+    return duels
 
 
 def pick_pair(pick: Pick, ones: Sequence[int], others: Sequence[int]) -> Pair | None:
@@ -378,27 +354,20 @@ def without(people: Sequence[int], some: Collection[int]) -> list[int]:
     return [who for who in people if who not in some]
 
 
-def reviewers_of(
-    scores: Mapping[tuple[int, int], object], n_items: int
-) -> list[list[int]]:
+def people_of(scores: Mapping[Pair, object], n_items: int) -> list[list[int]]:
     """List the reviewers of each item, increasing.
 
     Examples:
-        >>> reviewers_of({(3, 0): 1.0, (2, 0): 5.0}, 2)
+        >>> people_of({(3, 0): 1.0, (2, 0): 5.0}, 2)
         [[2, 3], []]
     """
-    reviewers: list[list[int]] = [[] for _ in range(n_items)]
+    people: list[list[int]] = [[] for _ in range(n_items)]
     for reviewer, item in sorted(scores):
-        reviewers[item].append(reviewer)
-    return reviewers
+        people[item].append(reviewer)
+    return people
 
 
-def rearrange(
-    order: Sequence[int] | Codes,
-    above: Sequence[int] | Codes,
-    pair: Sequence[int] | Codes,
-    below: Sequence[int] | Codes,
-) -> Codes:
+def rearrange(order: Items, above: Items, pair: Items, below: Items) -> Codes:
     """Put what is above a pair before it and what is below after it.
 
     The items of the three groups share out the places that they have between them, and
@@ -431,11 +400,7 @@ def rearrange(
     return after
 
 
-def choose_twins(
-    classes: Sequence[Sequence[int]],
-    reviewers: Sequence[Sequence[int]],
-    pairs: str,
-) -> list[Pair]:
+def choose_twins(classes: Groups, reviewers: Groups, pairs: str) -> list[Pair]:
     """Choose disjoint pairs of twins that two different reviewers scored.
 
     Args:
@@ -489,7 +454,7 @@ def settle_twins(
         by: Twins by "direct" comparisons, as printed, or by their "closure".
 
     Returns:
-        The new ranking and the coins; the ranking is `order` itself without twins.
+        The new ranking and the coins.
 
     Raises:
         RatingsError: If there are no scores.
@@ -508,37 +473,39 @@ def settle_twins(
         >>> coins[0].items, coins[0].p_first
         ((1, 0), 0.875)
     """
-    ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
-    people = people_of(ratings)
+    scores = scores_of(ratings)
+    people = people_of(scores, len(order))
     chosen = choose_twins(twin_classes(comparisons, by=by), people, pairs)
-    units = uniforms(source, (len(order), 2))
-    if not chosen:
-        return order, ()
     after = _rearranged(comparisons, order, chosen)
-    codes = np.array(chosen, dtype=np.int64)
-    first = np.argsort(np.argsort(after)[codes], axis=1)
-    items = np.take_along_axis(codes, first, axis=1)
-    # Twins are chosen so that there are two reviewers.
-    crews = [
-        crew
-        for (one, other), unit in zip(
-            items.tolist(), units[codes[:, 0], 0], strict=True
-        )
-        if (crew := pick_pair(pick_by(unit), people[one], people[other]))
-    ]
-    coins = flip_coins(ratings, items, crews, weight, units[codes[:, 0], 1])
-    return _swapped(after, items, coins), coins
+    picks, coins = uniforms(source, (len(order), 2)).T
+    now, law = after.tolist(), law_of(weight)
+    duels = _twin_duels(now, chosen, people, lambda pair: pick_by(picks[min(pair)]))
+    return settle(after, duels, scores, law, lambda pair, p: coins[min(pair)] < p)
+
+
+def _twin_duels(
+    order: Sequence[int], chosen: Sequence[Pair], people: Groups, picks: Picks
+) -> list[Duel]:
+    """Put twins in their order, and choose whose scores settle them."""
+    place = {item: at for at, item in enumerate(order)}
+    duels: list[Duel] = []
+    for pair in chosen:
+        one, other = sorted(pair, key=place.__getitem__)
+        # Twins are chosen so that there are two reviewers.
+        crew = pick_pair(picks(pair), people[one], people[other])
+        duels += [((one, other), crew)] if crew else []
+    return duels
 
 
 def twins_program(
     comparisons: Comparisons,
-    scores: Mapping[tuple[int, int], Score],
+    scores: Mapping[Pair, Score],
     order: Sequence[int],
     first: Callable[[Score], Fraction],
     *,
     pairs: str = "all",
     by: str = "closure",
-) -> Callable[[Chance], tuple[int, ...]]:
+) -> Program:
     """Return Algorithm 3 as a procedure whose exact law can be worked out.
 
     Args:
@@ -562,30 +529,23 @@ def twins_program(
         ...     from_edges(2, [], []), scores, [0, 1], lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    reviewers = reviewers_of(scores, comparisons.n_items)
+    reviewers = people_of(scores, comparisons.n_items)
     chosen = choose_twins(twin_classes(comparisons, by=by), reviewers, pairs)
     start = np.array(order, dtype=np.int64)
-    arranged = tuple(_rearranged(comparisons, start, chosen).tolist())
+    arranged = _rearranged(comparisons, start, chosen).tolist()
 
     def program(chance: Chance) -> tuple[int, ...]:
-        after = list(arranged)
-        for pair in chosen:
-            i, j = sorted(map(arranged.index, pair))
-            a, b = arranged[i], arranged[j]
-            crew = pick_pair(chance.pick, reviewers[a], reviewers[b])
-            if crew and not chance.coin(first(scores[crew[0], a] - scores[crew[1], b])):
-                after[i], after[j] = b, a
-        return tuple(after)
+        duels = _twin_duels(arranged, chosen, reviewers, lambda _: chance.pick)
+        after, _ = settle(arranged, duels, scores, first, lambda _, p: chance.coin(p))
+        return tuple(after.tolist())
 
     return program
 
 
-def _rearranged(
-    comparisons: Comparisons, order: Codes, chosen: Sequence[Pair]
-) -> Codes:
+def _rearranged(c: Comparisons, order: Codes, chosen: Sequence[Pair]) -> Codes:
     if not chosen:
         return order
-    reach = closure(comparisons)
+    reach = closure(c)
     for pair in chosen:
         above = np.flatnonzero(reach[:, pair[0]])
         order = rearrange(order, above, pair, np.flatnonzero(reach[pair[0]]))

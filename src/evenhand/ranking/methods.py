@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,12 +20,11 @@ from evenhand.ab.weights import GapWeight, as_weight, rational
 from evenhand.claims import ANY_SCALES, Json, Notice
 from evenhand.errors import OptionError, name_of, require_function, shown
 from evenhand.method import Method, as_method, choice, flag, number, option
-from evenhand.randomness import permutation, stream
+from evenhand.randomness import below, permutation, stream
 from evenhand.ranking import claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike
 
@@ -40,10 +39,11 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
     Buckets = tuple[tuple[int, ...], ...]
+    Flipped = tuple[Codes, tuple[Coin, ...]]
 
 PAPER = "Wang and Shah (2019)"
 PAIRED_ITEMS = 500
-HOWS = ("auto", "exact", "sampled", "proxy")
+LARGEST = sys.float_info.max
 PROXY_TEXT = (
     "Mean ranks are not averages over orderings here but a proxy, the middle of the "
     "ranks that the comparisons allow: (n + 1 + items above - items below) / 2. It "
@@ -65,13 +65,11 @@ class Task:
         seed: Where all chance comes from.
         intervals: Whether a model is to say how sure it is, which takes most of its
             time.
-        executor: What ranks clusters of reviewers drawn again, None for here.
     """
 
     ratings: Ratings
     seed: int
     intervals: bool = True
-    executor: Executor | None = None
 
     @cached_property
     def graph(self) -> Comparisons:
@@ -123,19 +121,15 @@ class Answer:
     fit: Fit | None = None
     uncertainty: RankUncertainty | None = None
 
-    def plus(self, **used: Json) -> Answer:
-        """Add to the parameters."""
-        return replace(self, parameters={**(self.parameters or {}), **used})
 
-
-def checked_order(given: object, n_items: int, what: str) -> Codes:
+def check_order(given: object, n_items: int, what: str) -> Codes:
     """Return the ranking that a user's function gave.
 
     Raises:
         OptionError: If it is not the code of every item once.
 
     Examples:
-        >>> checked_order([1, 0], 2, "start").tolist()
+        >>> check_order([1, 0], 2, "start").tolist()
         [1, 0]
     """
     try:
@@ -236,9 +230,8 @@ class OwnRanking(RankMethod):
     def answer(self, task: Task) -> Answer:
         """Ask the function."""
         rng = np.random.Generator(stream(task.seed, self.called))
-        given = self.function(task.ratings, rng)
-        what = f"method {self.called}"
-        return Answer(checked_order(given, task.ratings.n_items, what))
+        given, what = self.function(task.ratings, rng), f"method {self.called}"
+        return Answer(check_order(given, task.ratings.n_items, what))
 
 
 class OwnStart(OwnRanking):
@@ -250,7 +243,7 @@ class OwnStart(OwnRanking):
         """Ask the function."""
         rng = np.random.Generator(stream(task.seed, "start"))
         given = self.function(task.graph, rng)  # type: ignore[arg-type]  # of comparisons
-        order = checked_order(given, task.graph.n_items, "start")
+        order = check_order(given, task.graph.n_items, "start")
         return Answer(order, findings=(claims.OWN_START,))
 
 
@@ -280,11 +273,7 @@ NOISE = option(
     0.3,
     "Standard deviation of the noise on each mean, in score points. Choose it before "
     "you see the scores.",
-    number(
-        "noise",
-        "a finite number of at least 0",
-        lambda noise: 0 <= noise <= sys.float_info.max,
-    ),
+    number("noise", "a finite number of at least 0", lambda sd: 0 <= sd <= LARGEST),
 )
 ANCHORED = option(
     default=True,
@@ -295,7 +284,7 @@ MEAN_RANKS = option(
     "auto",
     "How mean ranks are worked out: exact, sampled, proxy (takes no time), or auto, "
     "the first that is not too much work.",
-    choice("mean_ranks", *HOWS),
+    choice("mean_ranks", "auto", "exact", "sampled", "proxy"),
 )
 START_SAYS = (
     "Ordinal method to start from: topological, uniform, mean-rank, borda, "
@@ -358,29 +347,25 @@ class MeanRank(Ordinal):
 def _by_mean_rank(task: Task, found: MeanRankOrder) -> Answer:
     from evenhand.ranking.notices import by_lot
 
-    used, findings, told = "exact", list["Finding"](), list[Notice]()
+    averages, used = found.averages, "exact"
+    findings, told = tuple["Finding", ...](), list[Notice]()
     if found.ties:
         what = "proxies of mean ranks" if found.proxy else "mean ranks"
         ties = [sorted(tie) for tie in found.ties]
         text = by_lot(what, ties, task.ratings.item_labels)
         told.append(Notice("tied_mean_ranks", text))
     if found.proxy:
-        used, findings = "proxy", [claims.BY_PROXY]
+        used, findings = "proxy", (claims.BY_PROXY,)
         told.append(Notice("closure_proxy", PROXY_TEXT))
-    elif not found.averages.exact:
-        used, findings = "sampled", [claims.BY_SAMPLE]
+    elif not averages.exact:
+        used, findings = "sampled", (claims.BY_SAMPLE,)
         text = (
-            f"Mean ranks are from {found.averages.samples:,} random orderings; their "
-            f"largest standard error is {found.averages.mean_rank_se.max():.2g}."
+            f"Mean ranks are from {averages.samples:,} random orderings; their largest "
+            f"standard error is {averages.mean_rank_se.max():.2g}."
         )
         told.append(Notice("sampled_orderings", text))
-    return Answer(
-        found.order,
-        {"mean_ranks": used, "samples": found.averages.samples},
-        tuple(findings),
-        notices=tuple(told),
-        mean_ranks=found,
-    )
+    options: dict[str, Json] = {"mean_ranks": used, "samples": averages.samples}
+    return Answer(found.order, options, findings, notices=tuple(told), mean_ranks=found)
 
 
 class ByScores(RankMethod):
@@ -391,10 +376,10 @@ class ByScores(RankMethod):
 
     def begun(self, task: Task) -> Answer:
         """Rank by what the method starts from, which its parameters name."""
-        found = self.start.begin(task)
+        found = _left_to_scores(self.start.begin(task))
         own = tuple(one for one in found.findings if one is claims.OWN_START)
-        flags = {"own_function": True} if own else {}
-        return _left_to_scores(replace(found, findings=own)).plus(**flags)
+        used = {**(found.parameters or {}), **({"own_function": True} if own else {})}
+        return replace(found, findings=own, parameters=used)
 
 
 def _left_to_scores(begun: Answer) -> Answer:
@@ -403,32 +388,49 @@ def _left_to_scores(begun: Answer) -> Answer:
     return replace(begun, notices=kept)
 
 
-def _by_coins(
+def _by_scores(
     task: Task,
-    weight: GapWeight,
-    found: tuple[Codes, tuple[Coin, ...]],
     begun: Answer,
+    by: str,
+    *weaker: Finding,
+    resolved: bool,
+    settled: bool,
+    **found: Any,  # noqa: ANN401 - fields of the answer
 ) -> Answer:
-    from evenhand.ab.claims import UNRESOLVED, weight_finding
-    from evenhand.ranking.notices import coins_resolved, score_notices
+    """Say what became of an order that scores settled, by "coins" or by "ties"."""
+    from evenhand.ab.claims import UNRESOLVED
+    from evenhand.ranking.notices import score_notices
+
+    split = begun.split is not None
+    told = score_notices(
+        task.ratings, by, resolved=resolved, settled=settled, split=split
+    )
+    findings = (
+        *begun.findings,
+        *(() if resolved else (UNRESOLVED,)),
+        *weaker,
+        *(() if settled else (claims.NOTHING_SETTLED,)),
+    )
+    notices = (*begun.notices, *told)
+    return replace(begun, findings=findings, notices=notices, **found)
+
+
+def _by_coins(task: Task, weight: GapWeight, found: Flipped, begun: Answer) -> Answer:
+    from evenhand.ab.claims import weight_finding
+    from evenhand.ranking.notices import coins_resolved
 
     order, coins = found
-    resolved = coins_resolved(task.ratings, coins, weight)
-    told = score_notices(task.ratings, "coins", resolved=resolved, settled=bool(coins))
-    weaker = _holding((not resolved, UNRESOLVED), (not coins, claims.NOTHING_SETTLED))
-    return Answer(
-        order,
-        begun.parameters,
-        findings=(*begun.findings, weight_finding(weight), *weaker),
+    return _by_scores(
+        task,
+        replace(begun, mean_ranks=None),
+        "coins",
+        weight_finding(weight),
+        resolved=coins_resolved(task.ratings, coins, weight),
+        settled=bool(coins),
+        order=order,
         coins=coins,
         retired=len({who for coin in coins for who in coin.reviewers}),
-        notices=(*begun.notices, *told),
     )
-
-
-def _holding(*findings: tuple[bool, Finding]) -> tuple[Finding, ...]:
-    """Return the findings that hold."""
-    return tuple(finding for holds, finding in findings if holds)
 
 
 class Flips(ByScores):
@@ -451,9 +453,8 @@ class Flips(ByScores):
                 "start must respect every comparison for method 'flips', got a ranking "
                 "that does not. Method 'twins' takes any ranking."
             )
-        source = stream(task.seed, "flips")
-        found = flip_neighbours(task.ratings, begun.order, self.weight, source)
-        return _by_coins(task, self.weight, found, begun)
+        data = (task.ratings, begun.order, self.weight, stream(task.seed, "flips"))
+        return _by_coins(task, self.weight, flip_neighbours(*data), begun)
 
 
 class FlipsUniform(RankMethod):
@@ -476,14 +477,11 @@ class FlipsUniform(RankMethod):
         from evenhand.ranking.flips import flip_neighbours, scan_from
 
         begun = Uniform().answer(task)
-        scan = scan_from(self.scan, stream(task.seed, "scan"))
-        source = stream(task.seed, "flips")
-        found = flip_neighbours(
-            task.ratings, begun.order, self.weight, source, scan=scan
-        )
         if self.scan == "paper":
-            begun = replace(begun, findings=(*begun.findings, claims.ON_AVERAGE))
-        return _by_coins(task, self.weight, found, begun)
+            begun = replace(begun, findings=(claims.ON_AVERAGE,))
+        scan = scan_from(self.scan, partial(below, stream(task.seed, "scan")))
+        data = (task.ratings, begun.order, self.weight, stream(task.seed, "flips"))
+        return _by_coins(task, self.weight, flip_neighbours(*data, scan=scan), begun)
 
 
 class Twins(ByScores):
@@ -584,9 +582,8 @@ class Safe(RankMethod):
 
     def parameters(self) -> dict[str, Json]:
         """Return its options; whether reviewers were split is the answer's to say."""
-        found = super().parameters()
-        del found["split"], found["mean_ranks"]
-        return found
+        found, own = super().parameters(), ("split", "mean_ranks")
+        return {name: found[name] for name in found if name not in own}
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
@@ -604,9 +601,8 @@ class Safe(RankMethod):
         """Order by some reviewers, and break its ties by the scores of the others."""
         from evenhand.ranking.ties import contradictory, split_order
 
-        found = split_order(
-            task.ratings, task.seed, noise=self.noise, anchored=self.anchored
-        )
+        data = (task.ratings, task.seed)
+        found = split_order(*data, noise=self.noise, anchored=self.anchored)
         ordered, breakers = len(found.ordered), len(found.breakers)
         always = self.split == "always"
         text = (
@@ -615,13 +611,10 @@ class Safe(RankMethod):
             f"items, and the scores of the other {breakers} sorted each group."
         )
         torn = always or contradictory(task.ratings, found.ordered)
+        why = "always" if always else "first" if torn else "all"
         used: Json = {"when": self.split, "ordered": ordered, "breakers": breakers}
-        begun = Answer(
-            found.ties.order,
-            {"split": used},
-            split="always" if always else "first" if torn else "all",
-            notices=(Notice("split_reviewers", text),),
-        )
+        told = (Notice("split_reviewers", text),)
+        begun = Answer(found.ties.order, {"split": used}, split=why, notices=told)
         return _tied(task, found.ties, begun)
 
 
@@ -630,54 +623,28 @@ def _sorted_within(
 ) -> Answer:
     from evenhand.ranking.ties import break_ties
 
-    found = break_ties(
-        task.ratings,
-        begun.order,
-        buckets,
-        stream(task.seed, "ties"),
-        noise=method.noise,
-        anchored=method.anchored,
-    )
+    source, noise = stream(task.seed, "ties"), method.noise
+    data = (task.ratings, begun.order, buckets, source)
+    found = break_ties(*data, noise=noise, anchored=method.anchored)
     return _tied(task, found, begun)
 
 
 def _tied(task: Task, found: TieBreak, begun: Answer) -> Answer:
-    from evenhand.ab.claims import UNRESOLVED
-    from evenhand.ranking.notices import score_notices
-
-    resolved = found.resolved or found.noise == 0
-    told = score_notices(
-        task.ratings,
-        "ties",
-        resolved=resolved,
-        settled=found.settled > 0,
-        split=begun.split is not None,
-    )
-    reused = _served_twice(found)
-    weaker = _holding(
-        (not resolved, UNRESOLVED),
-        (reused > 0, claims.served_again(reused)),
-        (found.noise == 0, claims.NO_NOISE),
-        (not found.settled, claims.NOTHING_SETTLED),
-    )
-    return replace(
+    uses = (zip(one.reviewers, itertools.cycle(one.items)) for one in found.draws)
+    # Reviewers whose scores were used for two items.
+    times = Counter(who for who, _ in {*itertools.chain.from_iterable(uses)})
+    reused = sum(number > 1 for number in times.values())
+    return _by_scores(
+        task,
         begun,
+        "ties",
+        *((claims.served_again(reused),) if reused else ()),
+        *(() if found.noise else (claims.NO_NOISE,)),
+        resolved=found.resolved or found.noise == 0,
+        settled=found.settled > 0,
         order=found.order,
-        findings=(*begun.findings, *weaker),
         ties=found,
-        notices=(*begun.notices, *told),
     )
-
-
-def _served_twice(found: TieBreak) -> int:
-    """Count reviewers whose scores were used for two items."""
-    served = {
-        use
-        for draw in found.draws
-        for use in zip(itertools.cycle(draw.items), draw.reviewers, strict=False)
-    }
-    times = Counter(reviewer for _, reviewer in served)
-    return sum(number > 1 for number in times.values())
 
 
 class Mean(RankMethod):
@@ -705,12 +672,10 @@ class Mean(RankMethod):
         runs = np.split(order, np.flatnonzero(np.diff(means[order])) + 1)
         ties = [run.tolist() for run in runs if len(run) > 1]
         text = by_lot("means", ties, task.ratings.item_labels)
+        told = (Notice("tied_means", text),) if ties else ()
         fit = Fit("mean", means, np.zeros_like(order))
-        return Answer(
-            order,
-            notices=(Notice("tied_means", text),) if ties else (),
-            uncertainty=from_model(task.ratings, fit, task.seed, order=order),
-        )
+        sure = from_model(task.ratings, fit, task.seed, order=order)
+        return Answer(order, notices=told, uncertainty=sure)
 
 
 class Model(RankMethod):
@@ -734,10 +699,6 @@ class Model(RankMethod):
         found: Fit = getattr(home, name)(ratings)
         return found
 
-    def values(self, ratings: Ratings) -> Scores:
-        """Return its estimates alone."""
-        return self.fit(ratings).estimates
-
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
         fit = self.fit(task.ratings)
@@ -749,14 +710,13 @@ class Model(RankMethod):
 
         sure = from_model(task.ratings, fit, task.seed, order=order)
         told = () if sure else (Notice("no_intervals", NO_INTERVALS.format(self.name)),)
-        labels = task.ratings.item_labels
-        lots = lot_notices("estimates", fit.estimates, order, labels)
+        lots = lot_notices("estimates", fit.estimates, order, task.ratings.item_labels)
         notices = (*_told(fit, task.ratings), *lots, *told)
         return Answer(order, notices=notices, fit=fit, uncertainty=sure)
 
     def begin(self, task: Task) -> Answer:
         """Order the items for another method to go on from."""
-        return Answer(by_estimates(self.values(task.ratings), task.seed))
+        return Answer(by_estimates(self.fit(task.ratings).estimates, task.seed))
 
 
 def by_estimates(estimates: Scores, seed: int, lots: str = "estimates") -> Codes:
@@ -844,24 +804,25 @@ class Isotonic(Model):
     assumes = "any increasing scales, and enough ratings to learn them"
 
 
-class BradleyTerry(Model):
-    """By item values that explain who was put above whom."""
+class Orders(Model):
+    """A model that looks at each reviewer's order only."""
 
-    name = "bradley-terry"
-    assumes = f"{ANY_SCALES}; errors of reviewers alike for all items"
     best = claims.ORDERS
     ordinal = True
     needs_scores = False
     weighs = False
 
 
-class Borda(Model):
+class BradleyTerry(Orders):
+    """By item values that explain who was put above whom."""
+
+    name = "bradley-terry"
+    assumes = f"{ANY_SCALES}; errors of reviewers alike for all items"
+
+
+class Borda(Orders):
     """By the share of comparisons that an item won."""
 
     name = "borda"
     module = "bradley_terry"
     assumes = f"{ANY_SCALES}; reviewers who see equally good items"
-    best = claims.ORDERS
-    ordinal = True
-    needs_scores = False
-    weighs = False

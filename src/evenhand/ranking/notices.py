@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # Agreement of reviewers that random ratings reach by chance once in twenty, is looked
 # for in so many ratings, and needs a standard error of its correlation of 0.1 at most.
-CHANCE, AGREEING, LARGEST_ERROR = 0.05, 100_000, 0.1
-PAIRED, SMALLEST = 10, 1e-12
+CHANCE, AGREEING, LARGEST_ERROR = 0.05, 10_000, 0.1
+SHUFFLES, SMALLEST = 99, 1e-12
 
 
 BEYOND_FLOATS = {
@@ -55,8 +55,7 @@ def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) 
     """
     told = [listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]]
     more = len(groups) - GROUPS_SHOWN
-    if more > 0:
-        told.append(f"and {more} group{'s' if more > 1 else ''} more")
+    told += [f"and {counted(more, 'group')} more"] if more > 0 else []
     return f"Items with equal {what} are ordered at random: {'; '.join(told)}."
 
 
@@ -100,7 +99,19 @@ def score_notices(
         >>> [notice.code for notice in found]
         ['ties_within_reviewers', 'unequal_loads', 'no_free_pairs']
     """
-    yield from _load_notices(ratings, split=split)
+    tied, loads = ratings.tied_reviewers, np.bincount(ratings.reviewer_codes)
+    if tied:
+        void = "ties within a reviewer void every ranking guarantee."
+        rest = "the claim is no longer strict." if split else void
+        text = f"{counted(tied, 'reviewer')} gave equal scores to several items; {rest}"
+        yield Notice("ties_within_reviewers", text)
+    if loads.min() < loads.max():
+        most = counted(int(loads.max()), "item")
+        text = (
+            f"Reviewers scored from {loads.min()} to {most} each; the ranking "
+            "guarantees need equal loads."
+        )
+        yield Notice("unequal_loads", text)
     if not resolved:
         yield Notice("gap_beyond_floats", BEYOND_FLOATS[by])
     if not settled:
@@ -111,31 +122,8 @@ def coins_resolved(
     ratings: Ratings, coins: tuple[Coin, ...], weight: GapWeight
 ) -> bool:
     """Say whether floats distinguish every coin from one on a slightly larger gap."""
-    if not coins:
-        return True
-    step = weights.finest(ratings.preference)
-    gaps = [coin.gap for coin in coins]
-    return bool(np.all(weights.resolved(weight, gaps, step=step)))
-
-
-def _load_notices(ratings: Ratings, *, split: bool) -> Iterator[Notice]:
-    tied = ratings.tied_reviewers
-    if tied:
-        rest = (
-            "the claim is no longer strict."
-            if split
-            else "ties within a reviewer void every ranking guarantee."
-        )
-        text = f"{counted(tied, 'reviewer')} gave equal scores to several items; {rest}"
-        yield Notice("ties_within_reviewers", text)
-    loads = np.bincount(ratings.reviewer_codes)
-    if loads.min() < loads.max():
-        most = counted(int(loads.max()), "item")
-        text = (
-            f"Reviewers scored from {loads.min()} to {most} each; the ranking "
-            "guarantees need equal loads."
-        )
-        yield Notice("unequal_loads", text)
+    gaps, step = [coin.gap for coin in coins], weights.finest(ratings.preference)
+    return not gaps or bool(np.all(weights.resolved(weight, gaps, step=step)))
 
 
 def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
@@ -158,115 +146,45 @@ def separate_groups(groups: int) -> tuple[Notice, ...]:
         >>> separate_groups(1)
         ()
     """
-    if groups == 1:
-        return ()
-    return (
-        Notice(
-            "separate_groups",
-            f"The comparisons leave {groups} separate groups of items; items of "
-            "different groups cannot be ordered by comparisons.",
-        ),
+    text = (
+        f"The comparisons leave {groups} separate groups of items; items of different "
+        "groups cannot be ordered by comparisons."
     )
-
-
-class Agreement(NamedTuple):
-    """How much reviewers agree about items, and what random orders would do.
-
-    Attributes:
-        squares: Sum over items of the square of their summed ranks, each reviewer's
-            centred on 0.
-        mean: Its mean if each reviewer's ranks fell on their items at random.
-        variance: Its variance then.
-        scale: How much more it would be if all orders were the same.
-    """
-
-    squares: float
-    mean: float
-    variance: float
-    scale: float
-
-    @property
-    def correlation(self) -> float:
-        """Mean correlation of two reviewers of the same items."""
-        return (self.squares - self.mean) / self.scale
-
-    @property
-    def p(self) -> float:
-        """Chance that random orders agree as much, by the scaled chi-squared law."""
-        from scipy.special import chdtrc  # noqa: PLC0415 - slow to load
-
-        twice = 2 * self.mean / self.variance
-        return float(chdtrc(twice * self.mean, twice * self.squares))
-
-    @property
-    def is_known(self) -> bool:
-        """Whether a correlation of 0.3 would be three standard errors from chance."""
-        return self.variance <= (LARGEST_ERROR * self.scale) ** 2
-
-
-def agreement(ratings: Ratings) -> Agreement | None:
-    """Compare reviewers' orders with random ones; None if no two can be compared.
-
-    Of very many ratings, the first reviewers' are looked at. Pairs of items that two
-    reviewers share count in the variance for reviewers of up to ten items; beyond, they
-    would add a tenth to it at most.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 9])
-        >>> agreement(ratings).correlation
-        1.0
-    """
-    who, items = ratings.reviewer_codes[:AGREEING], ratings.item_codes[:AGREEING]
-    values = pl.DataFrame({"who": who, "value": ratings.preference[:AGREEING]})
-    ranked = values.select(pl.col("value").rank().over("who"))["value"].to_numpy()
-    loads = np.bincount(who)
-    size = loads[who]
-    ranks = (ranked - (size + 1) / 2) / (size + 1)
-    power = (np.bincount(who, ranks**2) / np.maximum(loads, 1))[who]
-    sums, own, root, again = (
-        np.bincount(items, part) for part in (ranks, power, power**0.5, power**2)
-    )
-    scale = float((root**2 - own).sum())
-    if scale <= SMALLEST:
-        return None
-    shared = _shared(who, items, power / np.maximum(size - 1, 1), size)
-    variance = 2 * (float((own**2 - again).sum()) + shared)
-    return Agreement(float(sums @ sums), float(own.sum()), variance, scale)
-
-
-def _shared(who: Codes, items: Codes, weights: Scores, size: Codes) -> float:
-    """Add up products of reviewers' weights over pairs of items that both rated."""
-    keys, parts = [], []
-    width = int(items.max()) + 1
-    for step in range(1, PAIRED):
-        same = (who[step:] == who[:-step]) & (size[step:] <= PAIRED)
-        one, other = items[step:][same], items[:-step][same]
-        keys.append(np.minimum(one, other) * width + np.maximum(one, other))
-        parts.append(weights[step:][same])
-    weight = np.concatenate(parts)
-    _, place = np.unique(np.concatenate(keys), return_inverse=True)
-    sums = np.bincount(place, weight)
-    return 2 * float(sums @ sums - weight @ weight)
+    return (Notice("separate_groups", text),) if groups > 1 else ()
 
 
 def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
     """Say that ratings carry no information about the items, if that is seen.
 
     Random ratings are told so with probability 95 %, if there are enough of them that
-    a correlation of 0.3 between reviewers would show.
+    a correlation of 0.3 between reviewers would be three standard errors from chance.
+    What is counted is how far items' sums of ranks are from equal, beside the same with
+    each reviewer's ranks shuffled. Of many ratings the first reviewers' will do.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> information_notices(Ratings(["a", "a"], ["x", "y"], [1, 2]))
         ()
     """
-    found = agreement(ratings)
-    if found is None or not found.is_known or found.p <= CHANCE:
+    who, items = ratings.reviewer_codes[:AGREEING], ratings.item_codes[:AGREEING]
+    values = pl.DataFrame({"who": who, "value": ratings.preference[:AGREEING]})
+    ranked = values.select(pl.col("value").rank().over("who"))["value"].to_numpy()
+    loads = np.bincount(who)
+    ranks = (ranked - (loads[who] + 1) / 2) / (loads[who] + 1)
+    power = (np.bincount(who, ranks**2) / np.maximum(loads, 1))[who]
+    # What the sum of squares would be more by, if all orders were the same.
+    same = np.bincount(items, power**0.5) ** 2 - np.bincount(items, power)
+    # The same data get the same answer.
+    rng = np.random.default_rng(ratings.n_ratings)
+    orders = (np.lexsort((rng.random(len(who)), who)) for _ in range(SHUFFLES))
+    shuffled = np.array([(np.bincount(items, ranks[at]) ** 2).sum() for at in orders])
+    above = (np.bincount(items, ranks) ** 2).sum() - shuffled
+    p = (1 + np.count_nonzero(above <= SMALLEST)) / (1 + SHUFFLES)
+    if shuffled.std() > LARGEST_ERROR * same.sum() - SMALLEST or p <= CHANCE:
         return ()
     text = (
         "Reviewers agree about the items no more than random ratings would (mean "
-        f"correlation of two reviewers {found.correlation:.2f}, p = {found.p:.2f}). "
+        f"correlation of two reviewers {above.mean() / same.sum():.2f}, p = {p:.2f}). "
         "These ratings carry no detectable information about the items, so any order "
         "of them may be chance."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,20 +12,13 @@ from evenhand.calibration.means import mean, spread
 from evenhand.claims import Notice, certify
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
-from evenhand.errors import OptionError, require_whole, shown
+from evenhand.errors import OptionError, shown
 from evenhand.method import as_method
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
+from evenhand.ranking import uncertainty
 from evenhand.ranking.claims import ranking_certificate
-from evenhand.ranking.methods import (
-    Answer,
-    BradleyTerry,
-    Mean,
-    RankMethod,
-    Task,
-    by_estimates,
-    checked_order,
-)
+from evenhand.ranking.methods import Answer, RankMethod, Task, by_estimates, check_order
 from evenhand.ranking.notices import (
     group_notices,
     information_notices,
@@ -34,24 +26,18 @@ from evenhand.ranking.notices import (
     separate_groups,
 )
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
-from evenhand.ranking.uncertainty import (
-    from_clusters,
-    from_fit,
-    sureness,
-)
 from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from concurrent.futures import Executor
+    from typing import Any
 
     from numpy.typing import ArrayLike
 
     from evenhand.arrays import Codes
-    from evenhand.claims import Certificate, Json, Label
-    from evenhand.designs.assignment import Assignment
+    from evenhand.claims import Json, Label
+    from evenhand.designs.assignment import Assignment, Declared
     from evenhand.engines.pairs import PairCounts
-    from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Data, Names
 
     Scored = tuple[int, float | None, float | None]
@@ -60,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Draw", "RankedItem", "Ranking", "rank"]
 
 DEFAULT = "adaptive"
+SCORED = ("reviews", "mean_score", "spread")
 DISTINCT = "(distinct)"
 """Stands behind a design if no reviewer would give two items the same score."""
 APART = (
@@ -90,14 +77,13 @@ def rank(
     distinct: bool = False,
     assignment: Assignment | None = None,
     cluster: Names | Mapping[Label, Label] | None = None,
-    executor: Executor | None = None,
     rng: RNGLike = None,
 ) -> Ranking:
     """Order items, from reviewers who each saw a few of them.
 
     Args:
         ratings: Who gave what to which item, in a Ratings or a dataframe; or what
-            `count_pairs` counted, for "bradley-terry", "additive" and "mean".
+            `count_pairs` counted, for "bradley-terry" and "mean".
         reviewer: Column of a dataframe that names the reviewer, or a list of columns
             that do together; by default found by its name, as in files.
         item: Column of the item, or a list of columns.
@@ -120,8 +106,6 @@ def rank(
             prompt: column of a dataframe, or several; for a Ratings, the cluster of
             each reviewer. Intervals of ranks and probabilities of the best then come
             from clusters drawn again. For methods with values, such as "adaptive".
-        executor: What ranks clusters that were drawn again, such as a
-            ProcessPoolExecutor or Dask's `client.get_executor()`; for cluster= only.
         rng: Seed, generator or None.
 
     Returns:
@@ -144,89 +128,94 @@ def rank(
         ()
     """
     data, columns = ratings, {"reviewer": reviewer, "item": item, "score": score}
+    chosen, seed = as_method(method, RankMethod), seed_from(rng)
     if not isinstance(data, Ratings):
         from evenhand.engines.pairs import PairCounts  # noqa: PLC0415 - few have them
 
         if isinstance(data, PairCounts):
             more = {"design": design, "assignment": assignment, "cluster": cluster}
-            chosen, seed = as_method(method, RankMethod), seed_from(rng)
-            return _of_pairs(data, chosen, seed, top, {**columns, **more})
+            return topped(_of_pairs(data, chosen, seed, {**columns, **more}), top)
     ratings = as_ratings(data, nameless=False, **columns)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
     if isinstance(design, str) and design.endswith(DISTINCT):
         design, distinct = design.removesuffix(DISTINCT), True
-    chosen = as_method(method, RankMethod)
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
-    seed = seed_from(rng)
-    if top is not None:
-        require_whole("top", top, 1, ratings.n_items, "the number of items")
-    task = Task(ratings, seed, executor=executor)
-    answer = _answered(task, chosen)
-    if cluster is not None:
-        answer = _by_cluster(
-            task, chosen, answer, cluster_codes(data, ratings, cluster, **columns)
+    task = Task(ratings, seed)
+    chosen.check(task)
+    answer = chosen.answer(task)
+    if not isinstance(answer, Answer):
+        raise OptionError(
+            f"method {chosen} must return an Answer, got {shown(answer)}."
         )
+    check_order(answer.order, ratings.n_items, f"method {chosen}")
+    if cluster is not None:
+        codes = cluster_codes(data, ratings, cluster, **columns)
+        answer = _by_cluster(task, chosen, answer, codes)
+    ranked = _of_ratings(task, chosen, answer, declared, distinct=distinct)
+    return topped(ranked, top)
+
+
+def _of_ratings(
+    task: Task, method: RankMethod, found: Answer, declared: Declared, *, distinct: bool
+) -> Ranking:
+    ratings = task.ratings
     if declared.whole:
-        known = (it for it in answer.notices if it.code != "unequal_loads")
-        answer = replace(answer, notices=tuple(known))
-    certificate = ranking_certificate(
-        ratings, chosen, answer, declared, distinct=distinct
+        known = (it for it in found.notices if it.code != "unequal_loads")
+        found = replace(found, notices=tuple(known))
+    sure = uncertainty.sureness(task, found, noisy=method.noisy)
+    data = (ratings, method, found, declared)
+    return _ranking(
+        method,
+        replace(found, uncertainty=sure),
+        ratings,
+        tuple(_scores(ratings)),
+        {"design": declared.design, "distinct": distinct},
+        certificate=ranking_certificate(*data, distinct=distinct),
+        draws=tuple(_draws(ratings, found)),
+        seed=task.seed,
+        notices=_notices(task, method, found),
+        titles=ratings.titles,
+        ratings=ratings,
     )
-    told_of = {"design": declared.design, "distinct": distinct}
-    ranked = _ranking(task, chosen, answer, certificate, told_of)
-    return ranked if top is None else topped(ranked, top)
 
 
 def _of_pairs(
-    pairs: PairCounts,
-    method: RankMethod,
-    seed: int,
-    top: int | None,
-    others: Mapping[str, object],
+    pairs: PairCounts, method: RankMethod, seed: int, others: Mapping[str, object]
 ) -> Ranking:
     """Order items by counts of pairs."""
     for name, value in others.items():
         if value is not None:
             raise OptionError(f"{name} must be left out for counts of pairs.")
-    if top is not None:
-        require_whole("top", top, 1, pairs.n_items, "the number of items")
-    answer = _answer_of_pairs(pairs, method, seed)
-    counts, totals = pairs.reviews, pairs.totals
-    away = np.maximum(pairs.squares - totals**2 / counts, 0)
+    answer, counts = _answer_of_pairs(pairs, method, seed), pairs.reviews
+    away = np.maximum(pairs.squares - pairs.totals**2 / counts, 0)
     spreads = np.sqrt(away / np.maximum(counts - 1, 1)).tolist()
-    means = (pairs.centre + totals / counts).tolist()
-    scores = [
-        (number, means[item], spreads[item] if number > 1 else None)
-        for item, number in enumerate(counts.tolist())
-    ]
-    items = tuple(_items(pairs.item_labels, scores, answer, answer.uncertainty))
-    ranked = Ranking(
-        order=tuple(row.item for row in items),
-        items=items,
-        draws=(),
-        method=method.called,
-        parameters={**method.parameters(), "design": None, "distinct": False},
-        seed=seed,
-        data=pairs.summary(),
-        notices=(*pairs.notices, *answer.notices),
+    means = (pairs.centre + pairs.totals / counts).tolist()
+    rows = zip(counts.tolist(), means, spreads, strict=True)
+    return _ranking(
+        method,
+        answer,
+        pairs,
+        [(number, mean, away if number > 1 else None) for number, mean, away in rows],
+        {"design": None, "distinct": False},
         certificate=certify(method.best),
-        uncertainty=answer.uncertainty,
+        draws=(),
+        seed=seed,
+        notices=(*pairs.notices, *answer.notices),
     )
-    return ranked if top is None else topped(ranked, top)
 
 
 def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer:
     """Rank by a method that needs no more than counts of pairs."""
     from evenhand.calibration import bradley_terry as orders  # noqa: PLC0415 - few have them
 
-    if isinstance(method, Mean):
+    if str(method) == "mean":
         values = pairs.centre + pairs.totals / pairs.reviews
         order = by_estimates(values, seed, "mean")
         told = separate_groups(int(orders.ordered_groups(pairs).max()) + 1)
         told = (*told, *lot_notices("means", values, order, pairs.item_labels))
         return Answer(order, notices=(*told, Notice("no_intervals", UNSURE)))
-    if not isinstance(method, BradleyTerry):
+    if str(method) != "bradley-terry":
         raise OptionError(
             "method must be 'bradley-terry' or 'mean' for counts of pairs, got "
             f"{method.called!r}, which needs every rating. Take the ratings themselves."
@@ -237,24 +226,8 @@ def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer
     sure, why = None, Notice("no_intervals", APART)
     if fit.groups.max() == 0:
         why = Notice("independent_errors", INDEPENDENT)
-        sure = from_fit(fit, seed, order=order, errors=fit.errors)
+        sure = uncertainty.from_fit(fit, seed, order=order)
     return Answer(order, notices=(*fit.notices, *tied, why), fit=fit, uncertainty=sure)
-
-
-def _answered(task: Task, chosen: RankMethod) -> Answer:
-    """Let a method order the items, and check what it gives."""
-    if task.executor is not None:
-        from evenhand.engines.executors import require_executor  # noqa: PLC0415 - for clusters only
-
-        require_executor(task.executor)
-    chosen.check(task)
-    answer = chosen.answer(task)
-    if not isinstance(answer, Answer):
-        raise OptionError(
-            f"method {chosen} must return an Answer, got {shown(answer)}."
-        )
-    checked_order(answer.order, task.ratings.n_items, f"method {chosen}")
-    return answer
 
 
 def _by_cluster(
@@ -266,14 +239,13 @@ def _by_cluster(
             "cluster must come with a method that gives items values, such as adaptive "
             f"or mean, got {method.called!r}."
         )
-    sure = from_clusters(
-        task.ratings,
-        clusters,
-        functools.partial(_values, method, task.seed),
-        task.seed,
-        order=answer.order,
-        executor=task.executor,
-    )
+
+    def refit(ratings: Ratings) -> ArrayLike:
+        found = method.answer(Task(ratings, task.seed, intervals=False))
+        return -np.argsort(found.order) if found.fit is None else found.fit.estimates
+
+    data = (task.ratings, clusters, refit, task.seed)
+    sure = uncertainty.from_clusters(*data, order=answer.order)
     text = (
         f"Intervals of ranks are by cluster ({sure.clusters:,} of them), as reviewers "
         "of one cluster may err together."
@@ -282,46 +254,38 @@ def _by_cluster(
     return replace(answer, uncertainty=sure, notices=told)
 
 
-def _values(method: RankMethod, seed: int, ratings: Ratings) -> ArrayLike:
-    found = method.answer(Task(ratings, seed, intervals=False))
-    return -np.argsort(found.order) if found.fit is None else found.fit.estimates
-
-
-def _ranking(
-    task: Task,
-    method: RankMethod,
-    answer: Answer,
-    certificate: Certificate,
-    declared: Mapping[str, Json],
-) -> Ranking:
+def _notices(task: Task, method: RankMethod, answer: Answer) -> tuple[Notice, ...]:
+    """Say what the reader must know, once each."""
     ratings = task.ratings
-    sure = sureness(task, answer, noisy=method.noisy)
-    scores = tuple(_scores(ratings))
-    items = tuple(_items(ratings.item_labels, scores, answer, sure))
-    # Models say themselves which items they cannot compare.
-    groups = () if answer.fit is not None else group_notices(task.graph)
     told = (
         *ratings.notices,
         *information_notices(ratings),
         *ratings.weighing(method.called, used=method.weighs),
-        *groups,
+        # Models say themselves which items they cannot compare.
+        *(() if answer.fit is not None else group_notices(task.graph)),
         *answer.notices,
     )
-    first = {notice.code: notice for notice in reversed(told)}
+    return tuple({notice.code: notice for notice in reversed(told)}.values())[::-1]
+
+
+def _ranking(
+    method: RankMethod,
+    answer: Answer,
+    data: Ratings | PairCounts,
+    scores: Sequence[Scored],
+    declared: Mapping[str, Json],
+    **known: Any,  # noqa: ANN401 - fields of the ranking
+) -> Ranking:
+    items = tuple(_items(data.item_labels, scores, answer))
     return Ranking(
         order=tuple(row.item for row in items),
         items=items,
-        draws=tuple(_draws(ratings, answer)),
         method=method.called,
         parameters={**method.parameters(), **(answer.parameters or {}), **declared},
-        seed=task.seed,
-        data=ratings.summary(),
-        notices=tuple(first.values())[::-1],
-        certificate=certificate,
         rho=None if answer.fit is None else answer.fit.rho,
-        uncertainty=sure,
-        titles=ratings.titles,
-        ratings=ratings,
+        uncertainty=answer.uncertainty,
+        data=data.summary(),
+        **known,
     )
 
 
@@ -330,51 +294,30 @@ def _scores(ratings: Ratings) -> Iterator[Scored]:
     starts, rows = ratings.by_item()
     values = ratings.preference[rows].tolist()
     for begin, end in itertools.pairwise(starts.tolist()):
-        scores = values[begin:end]
-        if ratings.kind == "scores" and scores:
-            yield len(scores), mean(scores), spread(scores)
-        else:
-            yield len(scores), None, None
+        scores = values[begin:end] if ratings.kind == "scores" else []
+        yield end - begin, mean(scores) if scores else None, spread(scores)
 
 
 def _items(
-    labels: Sequence[Label],
-    scores: Sequence[Scored],
-    answer: Answer,
-    sure: RankUncertainty | None,
+    labels: Sequence[Label], scores: Sequence[Scored], answer: Answer
 ) -> Iterator[RankedItem]:
     """Make a row for each item, best first."""
-    order, fit, by_rank = answer.order, answer.fit, answer.mean_ranks
-    known = by_rank if sure is None else sure
-    bucket = {}
+    fit, sure, by_rank = answer.fit, answer.uncertainty, answer.mean_ranks
+    known, bucket = sure or by_rank, dict[int, int]()
     if known is not None:
         bucket = dict(zip(known.order.tolist(), known.buckets, strict=True))
-    columns = (
-        None if by_rank is None else by_rank.averages.mean_rank,
-        None if sure is None else sure.rank_low,
-        None if sure is None else sure.rank_high,
-        None if fit is None else fit.estimates,
-        None if fit is None else fit.errors,
-    )
-    for place, item in enumerate(order.tolist(), start=1):
-        reviews, mean_score, score_spread = scores[item]
-        mean_rank, low, high, estimate, error = (
-            None if column is None else column[item].item() for column in columns
-        )
-        yield RankedItem(
-            item=labels[item],
-            rank=place,
-            bucket=bucket.get(item),
-            mean_rank=mean_rank,
-            reviews=reviews,
-            rank_low=low,
-            rank_high=high,
-            p_top=None,
-            mean_score=mean_score,
-            spread=score_spread,
-            estimate=estimate,
-            error=error,
-        )
+    columns = {
+        "mean_rank": None if by_rank is None else by_rank.averages.mean_rank,
+        "rank_low": None if sure is None else sure.rank_low,
+        "rank_high": None if sure is None else sure.rank_high,
+        "estimate": None if fit is None else fit.estimates,
+        "error": None if fit is None else fit.errors,
+    }
+    given = {name: column for name, column in columns.items() if column is not None}
+    for place, item in enumerate(answer.order.tolist(), start=1):
+        known_of = {name: column[item].item() for name, column in given.items()}
+        known_of |= zip(SCORED, scores[item], strict=True)
+        yield RankedItem(labels[item], place, bucket.get(item), **known_of)
 
 
 def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:
@@ -385,8 +328,6 @@ def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:
             items=(one, other),
             p_first=coin.p_first,
             first=one if coin.kept else other,
-            reviewers=tuple([people[who] for who in coin.reviewers]),
-            anchors=tuple(
-                [tuple([items[item] for item in group]) for group in coin.anchors]
-            ),
+            reviewers=tuple(people[who] for who in coin.reviewers),
+            anchors=tuple(tuple(items[one] for one in some) for some in coin.anchors),
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.claims import Drawn, Json, Label, Notice, tail
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,14 +63,14 @@ class RankedItem(NamedTuple):
 
     item: Label
     rank: int
-    bucket: int | None
-    mean_rank: float | None
-    reviews: int
-    rank_low: int | None
-    rank_high: int | None
-    p_top: float | None
-    mean_score: float | None
-    spread: float | None
+    bucket: int | None = None
+    mean_rank: float | None = None
+    reviews: int = 0
+    rank_low: int | None = None
+    rank_high: int | None = None
+    p_top: float | None = None
+    mean_score: float | None = None
+    spread: float | None = None
     estimate: float | None = None
     error: float | None = None
     side: str | None = None
@@ -97,8 +96,11 @@ class Top:
     out: tuple[Label, ...] = ()
 
 
-def topped(ranking: Ranking, k: int) -> Ranking:
-    """Add what is known of the best k items.
+def topped(ranking: Ranking, k: int | None) -> Ranking:
+    """Add what is known of the best k items, if a number was asked for.
+
+    Raises:
+        OptionError: If k is not from 1 to the number of items.
 
     Examples:
         >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
@@ -106,9 +108,10 @@ def topped(ranking: Ranking, k: int) -> Ranking:
         >>> topped(alone, 1).top.items
         ('x',)
     """
-    chances: dict[Label, float] = {}
-    with contextlib.suppress(OptionError):
-        chances = ranking.p_top(k)
+    if k is None:
+        return ranking
+    require_whole("top", k, 1, len(ranking.order), "the number of items")
+    chances = {} if ranking.uncertainty is None else ranking.p_top(k)
     rows = tuple(
         row._replace(p_top=chances.get(row.item), side=_side(row, k))
         for row in ranking.items
@@ -133,12 +136,8 @@ def _side(row: RankedItem, k: int) -> str | None:
 def _intervals(sure: RankUncertainty | None) -> dict[str, Json] | None:
     if sure is None:
         return None
-    found: dict[str, Json] = {
-        "source": sure.source,
-        "level": sure.level,
-        "draws": sure.draws,
-    }
-    return found | ({"clusters": sure.clusters} if sure.clusters else {})
+    names = ("source", "level", "draws", *(["clusters"] if sure.clusters else []))
+    return {name: getattr(sure, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -178,13 +177,6 @@ class Ranking(Drawn):
     top: Top | None = None
     titles: Mapping[Label, str] = field(default_factory=dict, compare=False)
     ratings: Ratings | None = field(default=None, compare=False)
-
-    @property
-    def mean_rank(self) -> dict[Label, float] | None:
-        """Mean rank of each item, None if the method has none."""
-        found = {row.item: row.mean_rank for row in self.items}
-        known = {item: rank for item, rank in found.items() if rank is not None}
-        return known or None
 
     @property
     def buckets(self) -> tuple[tuple[Label, ...], ...]:

@@ -18,42 +18,32 @@ from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.ab.weights import GapWeight, odd
 from evenhand.errors import OptionError
 from evenhand.posets.averaging import pair_shares
-from evenhand.posets.orderings import closure, topological_order
+from evenhand.posets.orderings import closure
 from evenhand.randomness import Stream, below, uniforms
-from evenhand.ranking.flips import (
-    Coin,
-    Pair,
-    Pick,
-    Score,
-    bundles_of,
-    clipped,
-    people_of,
-    reviewers_of,
-    rows_of,
-)
+from evenhand.ranking import flips
+from evenhand.ranking.flips import Coin, Pair, Pick, clipped, relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from fractions import Fraction
     from typing import Any
 
-    from numpy.typing import NDArray
-
-    from evenhand.arrays import Codes, Flags
+    from evenhand.ab.weights import GapWeight
+    from evenhand.arrays import Codes, Flags, Scores
     from evenhand.posets.graph import Comparisons
     from evenhand.randomness import Chance
     from evenhand.ratings import Ratings
 
-    Bundle = Mapping[int, float] | Mapping[int, Fraction]
-    Bundles = Sequence[Bundle] | Mapping[int, Bundle]
+    Bundles = Sequence[Mapping[int, Any]] | Mapping[int, Mapping[int, Any]]
+    Groups = Sequence[Sequence[int]]
+    Exact = Mapping[Pair, Fraction]
     # From a gap to the probability of its coin, a float or a fraction.
     Law = Callable[[Fraction], Any]
 
@@ -115,11 +105,13 @@ def sort_free_pairs(
     """
     # Relative scores may differ by more than a declared range.
     related = anchors and weight.limit is None
-    table = begin_table(ratings, comparisons, weight, anchors=related)
+    scores, law = flips.scores_of(ratings), flips.law_of(weight)
+    table = begin_table(
+        comparisons, scores, lambda gap: law(clipped(gap)), anchors=related
+    )
+    pick = functools.partial(below, source)
     coins = ask_pairs(
-        table,
-        functools.partial(below, source),
-        lambda coin: bool(uniforms(source, 1)[0] < coin.p_first),
+        table, pick, lambda coin: bool(uniforms(source, 1)[0] < coin.p_first)
     )
     return table.smallest(), coins
 
@@ -182,14 +174,8 @@ class Table:
         people = [self.fresh[item] for item in items]
         pair = choose_reviewers(items, people, self.bundles, pick, anchors=self.anchors)
         gap, shared = gap_of(self.bundles, items, pair, anchors=self.anchors)
-        return Coin(
-            items=items,
-            gap=clipped(gap),
-            p_first=self.chance(gap),
-            kept=False,
-            reviewers=pair,
-            anchors=(shared,) if shared else (),
-        )
+        anchors = (shared,) if shared else ()
+        return Coin(items, clipped(gap), self.chance(gap), False, pair, anchors)  # noqa: FBT003 - not yet
 
     def learn(self, coin: Coin) -> None:
         """Retire reviewers, and add an answer with all that follows from it."""
@@ -213,16 +199,12 @@ class Table:
 
 
 def begin_table(
-    ratings: Ratings,
-    comparisons: Comparisons,
-    weight: GapWeight,
-    *,
-    anchors: bool,
+    comparisons: Comparisons, scores: Mapping[Pair, Any], law: Law, *, anchors: bool
 ) -> Table:
     """Know what the comparisons say, with every reviewer fresh.
 
     Raises:
-        RatingsError: If there are no scores, or the comparisons contradict each other.
+        RatingsError: If the comparisons contradict each other.
         OptionError: If there are more than 1,000 items.
     """
     if comparisons.n_items > SORTER_ITEMS:
@@ -230,41 +212,29 @@ def begin_table(
             f"The sorter must have at most {SORTER_ITEMS:,} items, got "
             f"{comparisons.n_items:,}. Choose method 'flips'."
         )
-    topological_order(comparisons)
-    bundles = bundles_of(rows_of(ratings))
-
-    def chance(gap: Fraction) -> float:
-        return float(odd(weight, np.array([clipped(gap)]))[0])
-
-    return Table(closure(comparisons), people_of(ratings), bundles, chance, anchors)
+    people = flips.people_of(scores, comparisons.n_items)
+    bundles = flips.bundles_of(scores)
+    return Table(closure(comparisons), people, bundles, law, anchors)
 
 
 # All orders of four items are 219.
 @functools.lru_cache(maxsize=256)
-def _shares(reach: bytes, n_items: int) -> NDArray[np.float64] | None:
+def _shares(reach: bytes, n_items: int) -> Scores | None:
     """Remember the shares of few items, which exact laws ask for again and again."""
     table = np.frombuffer(reach, dtype=np.bool_).reshape(n_items, n_items)
     return pair_shares(table, COUNTED_IDEALS)
 
 
-def _two_reviewers(fresh: Sequence[Sequence[int]]) -> Flags:
+def _two_reviewers(fresh: Groups) -> Flags:
     """Say for all pairs of items whether two different reviewers are fresh."""
     some = np.array([bool(people) for people in fresh])
-    only = np.array(
-        [people[0] if len(people) == 1 else ~item for item, people in enumerate(fresh)]
-    )
-    found: Flags = (only != only[:, np.newaxis]) & some
-    found &= some[:, np.newaxis]
-    return found
+    alone = (people[0] if len(people) == 1 else ~at for at, people in enumerate(fresh))
+    only = np.array([*alone])
+    return np.asarray((only != only[:, None]) & some & some[:, None])
 
 
 def choose_reviewers(
-    items: Pair,
-    people: Sequence[Sequence[int]],
-    bundles: Bundles,
-    pick: Pick,
-    *,
-    anchors: bool,
+    items: Pair, people: Groups, bundles: Bundles, pick: Pick, *, anchors: bool
 ) -> Pair:
     """Choose the reviewers of a question by what they scored, never by how.
 
@@ -328,21 +298,13 @@ def gap_of(
         (Fraction(1, 1), (2,))
     """
     shared = shared_items(bundles, items, reviewers) if anchors else ()
-
-    def relative(who: int, item: int) -> Fraction:
-        near = [Fraction(bundles[who][other]) for other in shared]
-        return Fraction(bundles[who][item]) - sum(near, Fraction(0)) / max(len(near), 1)
-
-    one, other = map(relative, reviewers, items)
+    rows = zip(reviewers, items, strict=True)
+    one, other = (relative(bundles[who], item, shared) for who, item in rows)
     return one - other, shared
 
 
 def sorter_program(
-    comparisons: Comparisons,
-    scores: Mapping[tuple[int, int], Score],
-    first: Callable[[Fraction], Fraction],
-    *,
-    anchors: bool = True,
+    comparisons: Comparisons, scores: Exact, first: Law, *, anchors: bool = True
 ) -> Callable[[Chance], Order]:
     """Return the sorter as a procedure whose exact law can be worked out.
 
@@ -365,13 +327,11 @@ def sorter_program(
         ...     from_edges(2, [], []), scores, lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    reach = closure(comparisons)
-    people = reviewers_of(scores, comparisons.n_items)
-    bundles = bundles_of((who, item, scores[who, item]) for who, item in scores)
+    begun = begin_table(comparisons, scores, first, anchors=anchors)
 
     def program(chance: Chance) -> Order:
-        fresh = [list(several) for several in people]
-        table = Table(reach.copy(), fresh, bundles, first, anchors)
+        fresh = [list(several) for several in begun.fresh]
+        table = replace(begun, reach=begun.reach.copy(), fresh=fresh)
         ask_pairs(table, chance.pick, lambda coin: chance.coin(coin.p_first))  # type: ignore[arg-type]  # a Fraction here
         return tuple(table.smallest().tolist())
 

@@ -103,16 +103,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.calibration.bradley_terry import PRIOR_PRECISION, bradley_terry
-from evenhand.errors import OptionError
 from evenhand.posets.contradictions import find_contradiction
 from evenhand.posets.graph import comparisons
 from evenhand.posets.orderings import twins
 from evenhand.randomness import Stream, below, permutation, stream, uniforms
-from evenhand.ranking.flips import Coin, Pick, bundles_of, clipped, people_of, rows_of
+from evenhand.ranking import flips
+from evenhand.ranking.flips import Coin, Pick, clipped, relative
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand.arrays import Codes
     from evenhand.posets.averaging import MeanRankOrder
@@ -181,12 +181,9 @@ def twin_buckets(order: Sequence[int] | Codes, c: Comparisons) -> Buckets:
         >>> twin_buckets([3, 2, 1, 0], from_edges(4, [2, 2, 2], [0, 1, 3]))
         ((3, 1, 0),)
     """
-    place = {item: number for number, item in enumerate(np.asarray(order).tolist())}
-    classes = (
-        tuple(sorted(members, key=place.__getitem__))
-        for members in twins(c, by="closure")
-    )
-    return tuple(sorted(classes, key=lambda members: place[members[0]]))
+    place = np.argsort(order).tolist()
+    classes = (tuple(sorted(some, key=place.__getitem__)) for some in twins(c))
+    return tuple(sorted(classes, key=lambda some: place[some[0]]))
 
 
 def equal_mean_ranks(found: MeanRankOrder, c: Comparisons) -> Buckets:
@@ -241,7 +238,6 @@ def break_ties(
 
     Raises:
         RatingsError: If there are no scores.
-        OptionError: If an item is in two buckets.
 
     Examples:
         >>> from evenhand.randomness import stream
@@ -254,10 +250,7 @@ def break_ties(
     after = np.array(order, dtype=np.int64)
     place = np.argsort(after)
     tied = [sorted(bucket, key=place.__getitem__) for bucket in buckets]
-    every = [item for bucket in tied for item in bucket]
-    if len(set(every)) < len(every):
-        raise OptionError("buckets must not overlap, got an item in two of them.")
-    sheets = read_sheets(ratings, every)
+    sheets = read_sheets(ratings)
     draws, layers, settled = list[Coin](), list[Layer](), 0
     for items in tied:
         found = _sort_bucket(sheets, source, noise, items, anchored=anchored)
@@ -266,14 +259,9 @@ def break_ties(
         draws += found[2]
         settled += bool(found[2])
     resolved = all(abs(draw.gap) <= FARTHEST_NOISE * noise for draw in draws)
-    return TieBreak(
-        order=after,
-        draws=tuple(draws),
-        noise=noise,
-        settled=settled,
-        resolved=resolved and (noise > 0 or not draws),
-        equal_loads=equal_loads(sheets, layers),
-    )
+    resolved = resolved and (noise > 0 or not draws)
+    even = equal_loads(sheets, layers)
+    return TieBreak(after, tuple(draws), noise, settled, resolved, even)
 
 
 def before(difference: Fraction, noise: float) -> float:
@@ -297,47 +285,33 @@ def before(difference: Fraction, noise: float) -> float:
 
 
 def _sort_bucket(
-    sheets: Sheets,
-    source: Stream,
-    noise: float,
-    items: Sequence[int],
-    *,
-    anchored: bool,
+    sheets: Sheets, source: Stream, noise: float, tie: Sequence[int], *, anchored: bool
 ) -> tuple[list[int], tuple[Layer, ...], list[Coin]]:
     """Return the items in their new order, who scored them, and the draws."""
-    scored = [item for item in items if sheets.people[item]]
-    bare = [item for item in items if not sheets.people[item]]
+    scored = [item for item in tie if sheets.people[item]]
+    bare = [item for item in tie if not sheets.people[item]]
     # By lot: which places items without a score take, and who goes first if equal.
-    places = permutation(source, len(items)).tolist()
+    places = permutation(source, len(tie)).tolist()
     lots = permutation(source, len(scored)).tolist()
     if len(scored) < TIED:
-        return [items[number] for number in places], (), []
+        return [tie[number] for number in places], (), []
     layers = choose_layers(sheets, scored, partial(below, source), anchored=anchored)
     values = mean_values(sheets, scored, layers)
-    errors = _normals(source, len(scored))
+    rows = zip(values, _normals(source, len(scored)), lots, strict=True)
     # Exact sums, so that no noise is lost beside a large mean.
-    keys = [
-        (-value - Fraction(noise * error), lot)
-        for value, error, lot in zip(values, errors, lots, strict=True)
-    ]
+    keys = [(-value - Fraction(noise * error), lot) for value, error, lot in rows]
     ranked = sorted(range(len(scored)), key=keys.__getitem__)
     order = [scored[number] for number in ranked]
     for number, item in sorted(zip(places, bare, strict=False)):
         order.insert(number, item)
+    anchors = tuple(layer.anchors for layer in layers if layer.anchors)
     draws = []
     for pair in itertools.pairwise(ranked):
         one, other = sorted(pair)
-        difference = values[one] - values[other]
-        turns = ((layer.reviewers[one], layer.reviewers[other]) for layer in layers)
-        coin = Coin(
-            items=(scored[one], scored[other]),
-            gap=clipped(difference),
-            p_first=before(difference, noise),
-            kept=pair[0] == one,
-            reviewers=tuple(itertools.chain.from_iterable(turns)),
-            anchors=tuple(layer.anchors for layer in layers if layer.anchors),
-        )
-        draws.append(coin)
+        gap, items = values[one] - values[other], (scored[one], scored[other])
+        crews = tuple(layer.reviewers[at] for layer in layers for at in (one, other))
+        chance, kept = before(gap, noise), pair[0] == one
+        draws.append(Coin(items, clipped(gap), chance, kept, crews, anchors))
     return order, layers, draws
 
 
@@ -353,14 +327,14 @@ def _normals(source: Stream, size: int) -> list[float]:
 
 
 class Sheets(NamedTuple):
-    """What reviewers gave, as far as it may matter for some items.
+    """What reviewers gave.
 
     Attributes:
-        people: Reviewers of each of these items, increasing.
-        marks: For each such reviewer the scores of all items that they scored.
+        people: Reviewers of each item, increasing.
+        marks: For each reviewer the scores of all items that they scored.
     """
 
-    people: Mapping[int, Sequence[int]]
+    people: Mapping[int, Sequence[int]] | Sequence[Sequence[int]]
     marks: Mapping[int, Mapping[int, float | Fraction]]
 
 
@@ -377,21 +351,20 @@ class Layer(NamedTuple):
     anchors: tuple[int, ...]
 
 
-def read_sheets(ratings: Ratings, items: Iterable[int]) -> Sheets:
-    """Collect the reviewers of some items, and all that they scored.
+def read_sheets(ratings: Ratings) -> Sheets:
+    """Collect the reviewers of all items, and what they scored.
 
     Raises:
         RatingsError: If there are no scores.
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> read_sheets(Ratings(["a", "a", "b"], [1, 2, 2], [5, 4, 3]), [0])
-        Sheets(people={0: [0]}, marks={0: {0: 5.0, 1: 4.0}})
+        >>> read_sheets(Ratings(["a", "a", "b"], [1, 2, 2], [5, 4, 3]))
+        Sheets(people=[[0], [0, 1]], marks={0: {0: 5.0, 1: 4.0}, 1: {1: 3.0}})
     """
-    bundles, people = bundles_of(rows_of(ratings)), people_of(ratings)
-    named = {item: people[item] for item in items}
-    crew = {who for several in named.values() for who in several}
-    return Sheets(named, {who: bundles[who] for who in sorted(crew)})
+    scores = flips.scores_of(ratings)
+    people = flips.people_of(scores, ratings.n_items)
+    return Sheets(people, flips.bundles_of(scores))
 
 
 def choose_layers(
@@ -422,10 +395,8 @@ def choose_layers(
     people = [_shuffled(sheets.people[item], pick) for item in items]
     if anchored:
         inside = frozenset(items)
-        seen = {
-            one: frozenset(sheets.marks[one]) - inside
-            for one in {one for several in people for one in several}
-        }
+        crew = set(itertools.chain.from_iterable(people))
+        seen = {one: frozenset(sheets.marks[one]) - inside for one in crew}
         for least in (WITH_SPREAD, 1):
             layers = _anchored(people, seen, least)
             if layers:
@@ -476,24 +447,17 @@ def layer_values(sheets: Sheets, items: Sequence[int], layer: Layer) -> list[Fra
         >>> [str(x) for x in layer_values(sheets, [0, 1], Layer((0, 1), (2, 3)))]
         ['2', '3/2']
     """
-    rows = list(zip(items, layer.reviewers, strict=True))
-    plain = [Fraction(sheets.marks[reviewer][item]) for item, reviewer in rows]
-    if not layer.anchors:
-        return plain
-    anchors = [
-        [Fraction(sheets.marks[reviewer][item]) for item in layer.anchors]
-        for reviewer in layer.reviewers
-    ]
-    centres = [_mean(scores) for scores in anchors]
-    values = [score - centre for score, centre in zip(plain, centres, strict=True)]
+    anchors, marks = layer.anchors, [sheets.marks[who] for who in layer.reviewers]
+    rows = zip(marks, items, strict=True)
+    values = [relative(given, item, anchors) for given, item in rows]
+    if not anchors:
+        return values
     # The mean distance stays a fraction, as a standard deviation would not.
-    spreads = [
-        _mean([abs(score - centre) for score in scores])
-        for scores, centre in zip(anchors, centres, strict=True)
-    ]
-    if min(spreads) > 0:
-        return [value / spread for value, spread in zip(values, spreads, strict=True)]
-    return values
+    away = ([abs(relative(given, one, anchors)) for one in anchors] for given in marks)
+    spreads = [_mean(several) for several in away]
+    if min(spreads) == 0:
+        return values
+    return [value / spread for value, spread in zip(values, spreads, strict=True)]
 
 
 def mean_values(
@@ -519,11 +483,8 @@ def equal_loads(sheets: Sheets, layers: Sequence[Layer]) -> bool:
         >>> equal_loads(sheets, [Layer((0, 1), ())])
         False
     """
-    return all(
-        len(sheets.marks[one]) == len(sheets.marks[other])
-        for layer in layers
-        for one, other in itertools.pairwise(layer.reviewers)
-    )
+    loads = ({len(sheets.marks[one]) for one in layer.reviewers} for layer in layers)
+    return all(len(several) == 1 for several in loads)
 
 
 def _mean(numbers: Sequence[Fraction]) -> Fraction:
@@ -658,8 +619,7 @@ def weak_order(part: Ratings, *, near: float = NEAR) -> Buckets:
         (((0,), (1,), (2,)), ((0, 1, 2),))
     """
     fit = bradley_terry(part)
-    values = fit.estimates.tolist()
-    own = np.zeros(len(values))
+    values, own = fit.estimates.tolist(), np.zeros(part.n_items)
     if fit.errors is not None:
         # Each value's own error: with that of the common level.
         own = np.sqrt(fit.errors**2 + 1 / (PRIOR_PRECISION * part.n_items))
@@ -700,9 +660,6 @@ def _laid_out(
 def _part(ratings: Ratings, reviewers: Sequence[int]) -> Ratings:
     """Keep some reviewers, by codes, and all items."""
     rows = np.isin(ratings.reviewer_codes, reviewers)
-    return Ratings(
-        ratings.reviewer_codes[rows],
-        ratings.item_codes[rows],
-        ratings.preference[rows],
-        all_items=range(ratings.n_items),
-    )
+    columns = (ratings.reviewer_codes, ratings.item_codes, ratings.preference)
+    given = (column[rows] for column in columns)
+    return Ratings(*given, all_items=range(ratings.n_items))

@@ -35,10 +35,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.additive import additive
+from evenhand.calibration.additive import additive, additive_without_each
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
 from evenhand.calibration.results import Fit, settled
-from evenhand.engines.executors import run_parts
 from evenhand.errors import require_whole
 from evenhand.posets.graph import spans
 from evenhand.randomness import permutation, standard_normal, stream, uniforms
@@ -46,17 +45,17 @@ from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.arrays import Codes, Table
-    from evenhand.calibration.results import Variances
     from evenhand.ranking.methods import Answer, RankMethod, Task
 
     Ranks = NDArray[np.int32]
     Refit = Callable[[Ratings], ArrayLike]
     Integers = NDArray[np.integer]
+    Order = Sequence[int] | Codes
+    Separated = Callable[[list[int], int], bool]
 
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
@@ -145,11 +144,7 @@ class RankUncertainty:
 
 
 def from_places(
-    order: Sequence[int] | Codes,
-    places: Table,
-    *,
-    above: Table | None = None,
-    draws: int = 0,
+    order: Order, places: Table, *, above: Table | None = None, draws: int = 0
 ) -> RankUncertainty:
     """Take the law of places over all orderings that respect the comparisons.
 
@@ -183,15 +178,12 @@ def from_places(
         same = float(places[item] @ places[first])
         return wins >= LEAST * max(1 - same, ROUNDING)
 
-    return _made(order, low, high, separated, ORDERINGS, draws, places=places)
+    cut = _cut(order, low, high, separated)
+    return RankUncertainty(*cut, ORDERINGS, LEVEL, draws, places)
 
 
 def from_fit(
-    fit: Fit,
-    seed: int,
-    *,
-    order: Sequence[int] | Codes,
-    errors: Table | None = None,
+    fit: Fit, seed: int, *, order: Order, errors: Table | None = None
 ) -> RankUncertainty:
     """Draw values of items from their estimates and standard errors.
 
@@ -212,9 +204,8 @@ def from_fit(
         >>> found.rank_low.tolist(), found.rank_high.tolist(), found.buckets
         ([1, 2], [1, 2], (1, 2))
     """
-    given = fit.errors if errors is None else errors
-    values, spread = _scaled(fit.estimates, np.asarray(given, dtype=np.float64))
-    source = stream(seed, "model draws")
+    source, values = stream(seed, "model draws"), fit.estimates
+    spread = np.asarray(fit.errors if errors is None else errors, dtype=np.float64)
 
     def draw(number: int) -> Table:
         units = (uniforms(source, len(values)) for _ in range(number))
@@ -224,13 +215,7 @@ def from_fit(
 
 
 def from_clusters(
-    ratings: Ratings,
-    clusters: Codes,
-    refit: Refit,
-    seed: int,
-    *,
-    order: Sequence[int] | Codes,
-    executor: Executor | None = None,
+    ratings: Ratings, clusters: Codes, refit: Refit, seed: int, *, order: Order
 ) -> RankUncertainty:
     """Rank again 200 times, with clusters of reviewers drawn from the same ones.
 
@@ -243,7 +228,6 @@ def from_clusters(
         refit: From ratings to a value for each item, by code, higher for better.
         seed: Where the draws come from.
         order: Item codes, best first: the ranking of all ratings.
-        executor: What ranks again, None for here.
 
     Examples:
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 2])
@@ -256,12 +240,10 @@ def from_clusters(
     members = [np.flatnonzero(known == one) for one in range(known.max() + 1)]
     rng = np.random.Generator(stream(seed, "bootstrap"))
     lots = rng.integers(len(members), size=(CLUSTER_DRAWS, len(members) - 1))
-    chosen = [np.concatenate([members[one] for one in lot]) for lot in lots]
-    redraw = functools.partial(_refitted, ratings, refit)
     drawn = np.empty((CLUSTER_DRAWS, ratings.n_items))
-    for row, (seen, found) in zip(
-        drawn, run_parts(redraw, chosen, executor), strict=True
-    ):
+    for row, lot in zip(drawn, lots, strict=True):
+        chosen = np.concatenate([members[one] for one in lot])
+        seen, found = _refitted(ratings, refit, chosen)
         # An item that no drawn reviewer rated gets the value of another, by lot.
         row[:] = rng.choice(found, ratings.n_items)
         row[seen] = found
@@ -269,11 +251,7 @@ def from_clusters(
 
 
 def from_model(
-    ratings: Ratings,
-    fit: Fit,
-    seed: int,
-    *,
-    order: Sequence[int] | Codes,
+    ratings: Ratings, fit: Fit, seed: int, *, order: Order
 ) -> RankUncertainty | None:
     """Draw values by the model; None if it does not say how.
 
@@ -287,7 +265,7 @@ def from_model(
         order: Item codes, best first.
 
     Examples:
-        >>> from evenhand.calibration.additive import additive
+        >>> from evenhand.calibration.additive import additive, additive_without_each
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 9])
         >>> from_model(ratings, additive(ratings), 7, order=[0, 1]).source
@@ -300,15 +278,16 @@ def from_model(
     if fit.method == "adaptive":
         errors = adaptive_errors(ratings, fit)
     elif fit.method == "mean":
-        counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
-        fit, errors = shrunk_means(fit, counts, additive(ratings).variances)
+        counts, parts = np.bincount(ratings.item_codes), additive(ratings).variances
+        shared = 1.0 if parts is None else parts.reviewer + parts.rest
+        errors = np.sqrt(shared / counts)
     if errors is None:
         return None
     return from_fit(fit, seed, order=order, errors=errors)
 
 
 def from_values(
-    draw: Callable[[int], Table], seed: int, *, order: Sequence[int] | Codes
+    draw: Callable[[int], Table], seed: int, *, order: Order
 ) -> RankUncertainty:
     """Rank values of items that are drawn together.
 
@@ -325,32 +304,6 @@ def from_values(
     """
     number = int(np.clip(MODEL_WORK // max(len(order), 1), *MODEL_DRAWS))
     return _from_ranks(order, draw(number), seed, MODEL)
-
-
-def shrunk_means(fit: Fit, counts: Codes, parts: Variances | None) -> tuple[Fit, Table]:
-    """Draw plain means to their middle as far as few scores explain their spread.
-
-    Args:
-        fit: The means.
-        counts: Number of scores of each item.
-        parts: Where the variance of scores comes from, if it is known.
-
-    Returns:
-        The means so drawn, and their standard errors.
-
-    Examples:
-        >>> from evenhand.calibration.results import Variances
-        >>> means = Fit("mean", np.array([1.0, 3.0]), np.zeros(2, dtype=np.int64))
-        >>> found, _ = shrunk_means(means, np.array([1, 1]), Variances(0.0, 1.0, 1.0))
-        >>> found.estimates.tolist()
-        [1.5, 2.5]
-    """
-    if parts is None or not parts.item > 0:
-        return fit, np.ones(len(counts))
-    kept = counts / (counts + (parts.reviewer + parts.rest) / parts.item)
-    middle = float(fit.estimates.mean())
-    drawn = middle + kept * (fit.estimates - middle)
-    return replace(fit, estimates=drawn), np.sqrt(parts.item * (1 - kept))
 
 
 def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | None:
@@ -385,13 +338,11 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
         known = averages(task.graph, rng=task.seed)
     if known.places is None:
         return None
-    order, places = found.order, known.places
-    return from_places(order, places, above=known.above, draws=known.samples)
+    data = (found.order, known.places)
+    return from_places(*data, above=known.above, draws=known.samples)
 
 
-def _from_ranks(
-    order: Sequence[int] | Codes, draws: Table, seed: int, source: str
-) -> RankUncertainty:
+def _from_ranks(order: Order, draws: Table, seed: int, source: str) -> RankUncertainty:
     """Leave out a share of the drawn rankings at either end.
 
     In a long bucket the first 200 items are looked at; those after them are lower.
@@ -404,21 +355,13 @@ def _from_ranks(
         ahead = np.count_nonzero(rows[bucket[:LOOKED_AT]] < rows[item], axis=1)
         return bool(ahead.max() >= LEAST * len(ranks))
 
-    low, high = by_item[out], by_item[len(ranks) - 1 - out]
-    return _made(order, low, high, separated, source, len(ranks), ranks=frozen(ranks))
+    cut = _cut(order, by_item[out], by_item[len(ranks) - 1 - out], separated)
+    return RankUncertainty(*cut, source, LEVEL, len(ranks), None, frozen(ranks))
 
 
-def _made(
-    order: Sequence[int] | Codes,
-    low: Integers,
-    high: Integers,
-    separated: Callable[[list[int], int], bool],
-    source: str,
-    draws: int,
-    *,
-    places: Table | None = None,
-    ranks: Ranks | None = None,
-) -> RankUncertainty:
+def _cut(
+    order: Order, low: Integers, high: Integers, separated: Separated
+) -> tuple[Codes, Codes, Codes, tuple[int, ...]]:
     """Hold an item's own place in its interval, and cut the order into buckets.
 
     Going down the order, a test says whether an item is surely below some item of the
@@ -435,8 +378,7 @@ def _made(
         bucket.append(item)
         numbers.append(numbers[-1] + new)
     interval = frozen(np.minimum(low, own)), frozen(np.maximum(high, own))
-    found = (frozen(codes), *interval, tuple(numbers[1:]), source, LEVEL, draws)
-    return RankUncertainty(*found, places, ranks)
+    return frozen(codes), *interval, tuple(numbers[1:])
 
 
 def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Table]:
@@ -469,19 +411,6 @@ def _drawn_ranks(values: Table, seed: int) -> Ranks:
         lot = permutation(source, values.shape[1])
         order[row] = np.lexsort((lot, -values[row]))
     return np.argsort(order, axis=1).astype(np.int32) + 1
-
-
-def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
-    """Divide by the largest number, so that no sum leaves the floats.
-
-    Examples:
-        >>> _scaled(np.array([1e308, 0.0]), np.array([5e307, 0.0]))
-        (array([1., 0.]), array([0.5, 0. ]))
-    """
-    largest = max(float(np.abs(values).max()), float(np.abs(errors).max()))
-    if not 0 < largest < math.inf:
-        return np.zeros_like(values), np.zeros_like(errors)
-    return values / largest, errors / largest
 
 
 def how_left_out(ratings: Ratings, method: RankMethod) -> str:
@@ -527,7 +456,6 @@ def leave_one_out(
         (2, 1, 1, 1)
     """
     from evenhand.calibration.adaptive import adaptive_without_each
-    from evenhand.calibration.additive import additive_without_each
     from evenhand.ranking.methods import Task, by_estimates
 
     how, items = how_left_out(ratings, method), ratings.item_codes
