@@ -234,6 +234,12 @@ def changed(place: int, **parts: object) -> list[Any]:
             "left out.",
         ),
         (
+            changed(2, id=REVIEWS[0]["id"]),
+            {},
+            "notes.json: entry 3: note must stand once, got another version of "
+            "'Official_Review-1-~Ada1'.",
+        ),
+        (
             [note(1, "~Eve1", "Meta_Review", rating=6)],
             {},
             "notes.json: There is no note left. 1 note of another kind than a review "

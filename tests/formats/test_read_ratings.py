@@ -258,11 +258,19 @@ def test_what_grows_beyond_all_bounds_is_refused(
     assert message.startswith("a.csv.gz: The file must have at most 0.0 MB")
 
 
-def test_a_label_with_an_apostrophe_is_not_merged_with_one_without() -> None:
-    assert refused("reviewer,item,score\na,=q,1\na,'=q,2\n") == (
-        "ratings.csv:3: reviewer 'a' must rate item '=q' once, got a second rating "
-        "after line 2."
-    )
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_label_with_an_apostrophe_is_not_merged_with_one_without(name: str) -> None:
+    lines = ["reviewer,item,score", "a,=q,1", "a,'=q,2", "b,'=r,3"]
+    text = "\n".join(lines).replace(",", "\t" if name == "a.tsv" else ",")
+    ratings = read(text, name)
+    assert ratings.item_labels == ("'=q", "'=r", "=q")
+    assert [notice.to_dict() for notice in ratings.notices] == [
+        {
+            "code": "similar_items",
+            "message": "Labels that look alike are taken for different items: "
+            "\"'=q\" and '=q'.",
+        }
+    ]
 
 
 def test_the_apostrophe_of_our_own_files_is_taken_off() -> None:

@@ -28,6 +28,8 @@ class Known(click.Choice[str]):
         """Take a known name as it is."""
         if value not in self.choices:
             name = str(getattr(param, "name", "value")).replace("_", " ")
+            if name == "once":
+                raise OptionError(unknown("value", value, self.choices, of="--once"))
             raise OptionError(unknown(name, value, self.choices))
         return super().convert(value, param, ctx)
 

@@ -11,6 +11,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evenhand.errors import shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
 from evenhand.formats.tables import Table, as_text, entries, flatten
@@ -183,7 +184,11 @@ def _notes(table: Table) -> list[_Note]:
         replies = [reply for key in REPLIES for reply in inside.get(key) or ()]
         for raw in (note, *(reply for reply in replies if isinstance(reply, dict))):
             # A note without an id is like no other.
-            found.setdefault(_text(raw.get("id")) or id(raw), _Note(row, raw))
+            name = _text(raw.get("id"))
+            first = found.setdefault(name or id(raw), _Note(row, raw)).raw
+            if any(raw.get(key) != first.get(key) for key in ("content", "ddate")):
+                text = f"note must stand once, got another version of {shown(name)}"
+                raise table.source.at(row, text)
     return list(found.values())
 
 

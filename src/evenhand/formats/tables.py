@@ -521,14 +521,25 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     if len(filled) < rows.height:
         rows = rows[filled]
         source = source.keep(filled.tolist())
-    # The apostrophe that keeps a label of ours from running as a formula.
-    cells = [column.str.replace(f"^'('*{FORMULA_START})", "$1") for column in rows]
+    cells = list(map(_unescaped, rows))
     # Columns without a name, as spreadsheets and indices leave them, are not read.
     columns = {name: cell for name, cell in zip(names, cells, strict=True) if name}
     others = [it for it, name in enumerate(names) if it and not name]
     nameless = len(_filled_rows(rows[:, others])) > 0
     corner = None if names[0] else cells[0]
     return Table(columns, source, corner, nameless=nameless)
+
+
+def _unescaped(column: pl.Series) -> pl.Series:
+    """Take off the apostrophe that keeps a label of ours from running as a formula.
+
+    In a file that holds a label with and without it, it is part of the label.
+    """
+    bare = column.str.replace(f"^'('*{FORMULA_START})", "$1")
+    # A number that a spreadsheet keeps as text is no label.
+    label = ~bare.str.contains(NUMBER).fill_null(value=False)
+    merged = bare.filter(label).n_unique() < column.filter(label).n_unique()
+    return column if merged else bare
 
 
 def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
