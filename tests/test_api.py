@@ -31,6 +31,7 @@ PUBLIC = {
     "assign",
     "check",
     "compare",
+    "count_check",
     "count_pairs",
     "count_ratings",
     "designs",

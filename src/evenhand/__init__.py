@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.check import check as check
     from evenhand.diagnosis.warp import Warp as Warp
     from evenhand.diagnosis.warp import warp as warp
+    from evenhand.engines.checking import count_check as count_check
     from evenhand.engines.counting import count_ratings as count_ratings
     from evenhand.engines.counts import Counts as Counts
     from evenhand.engines.pairs import count_pairs as count_pairs
@@ -53,6 +54,7 @@ _HOMES = {
     "formats.reading": "read_ratings read_counts",
     "engines.counts": "Counts",
     "engines.counting": "count_ratings",
+    "engines.checking": "count_check",
     "engines.pairs": "count_pairs",
     "ab.comparison": "compare Comparison",
     "ranking.ranking": "rank Ranking",

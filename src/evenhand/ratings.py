@@ -708,10 +708,10 @@ def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, Any]:
             "Column names must differ, got one twice. Rename one."
         ) from None
     if isinstance(table, nw.LazyFrame) and not table.implementation.is_polars():
-        engine = table.implementation.name.lower()
+        rows = counted(int(table.select(nw.len()).collect().item()), "row")
         announce(
-            f"Downloading all rows from {engine}; count_ratings and count_pairs count "
-            "them there."
+            f"Downloading {rows} from {table.implementation.name.lower()}; "
+            "count_ratings and count_pairs count them there."
         )
     eager = table.collect() if isinstance(table, nw.LazyFrame) else table
     columns = {str(name).strip(): eager.get_column(name) for name in eager.columns}

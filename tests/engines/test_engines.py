@@ -61,6 +61,15 @@ def ranked(method: str) -> eh.Ranking:
 
 
 @functools.cache
+def linked() -> tuple[pl.DataFrame, eh.Check]:
+    """Return ratings in three groups, and what `check` says of them."""
+    frame = table(300).filter(pl.col("item") != "z")
+    apart = {"reviewer": [-1, -2], "item": ["z", "y"], "score": [2.0, 2.0]}
+    frame = pl.concat([frame, pl.DataFrame(apart)], how="diagonal_relaxed")
+    return frame, eh.check(frame, rng=1)
+
+
+@functools.cache
 def compared() -> tuple[pl.DataFrame, eh.Comparison]:
     """Return ratings of two items, and how they compare."""
     frame = two_items(table(1_000))
@@ -184,7 +193,7 @@ class TestEveryEngine:
         pairs = eh.count_pairs(make(frame))
         assert pairs.item_labels == tuple(sorted(ITEMS))
         assert close(pairs, eh.count_pairs(frame.lazy()))
-        for method in ("bradley-terry", "mean"):
+        for method in ("bradley-terry", "additive", "mean"):
             found, known = eh.rank(pairs, method=method, rng=3), ranked(method)
             assert found.order == known.order
             for one, two in zip(found.items, known.items, strict=True):
@@ -195,6 +204,18 @@ class TestEveryEngine:
                     assert getattr(one, name) == pytest.approx(
                         getattr(two, name), rel=1e-9, abs=1e-9
                     )
+
+    def test_checks_say_what_check_says(self, make: Make) -> None:
+        frame, known = linked()
+        found = eh.count_check(make(frame))
+        for one, two in ((found.load, known.load), (found.reviews, known.reviews)):
+            assert one == (two.min, two.median, two.max)
+        assert (found.pairs, found.tied) == (known.ties.pairs, known.ties.tied)
+        assert found.single == known.single.count
+        assert found.groups == known.groups.linked == 3
+        assert found.listed == (7, 1, 1)
+        assert found.missing == frame["score"].null_count()
+        assert "Left out from counts: contradictions, flat" in repr(found)
 
     def test_two_of_many_items(self, quick: Make) -> None:
         frame = table(300).filter(pl.col("reviewer") % 2 == 0)
@@ -243,7 +264,7 @@ class TestEveryEngine:
         if "mark" in frame.columns:
             frame = frame.rename({"score": "grade"})
         there = quick(frame)
-        for count in (eh.count_ratings, eh.count_pairs):
+        for count in (eh.count_ratings, eh.count_pairs, eh.count_check):
             with pytest.raises(eh.RatingsError, match=words):
                 count(there)
 
@@ -265,7 +286,7 @@ class TestEveryEngine:
         if isinstance(there, pl.DataFrame | pl.LazyFrame):
             assert said == ""
         else:
-            assert f"Downloading {frame.height} rows of 4 columns" in said
+            assert f"Downloading {frame.height} rows from" in said
 
 
 class TestPairs:
@@ -285,6 +306,16 @@ class TestPairs:
         rows = {"reviewer": [1] * 4, "item": list("xxxy"), "score": [1, 2, 3, 4]}
         with pytest.raises(eh.RatingsError, match="got 3 pairs of scores of one item"):
             eh.count_pairs(pl.LazyFrame(rows))
+
+    def test_large_scores_lose_nothing(self) -> None:
+        frame = table(200).with_columns(pl.col("score") + 1e9)
+        pairs, ratings = eh.count_pairs(frame.lazy()), eh.Ratings.from_frame(frame)
+        found, known = (
+            eh.rank(data, method="additive", rng=1) for data in (pairs, ratings)
+        )
+        for one, two in zip(found.items, known.items, strict=True):
+            assert one.estimate == pytest.approx(two.estimate, rel=1e-9)
+            assert one.error == pytest.approx(two.error, rel=1e-9)
 
     def test_contradictions_are_counted(self) -> None:
         rows = {"reviewer": [1, 1, 2, 2], "item": list("xyyx"), "score": [1, 2, 1, 2]}
@@ -307,7 +338,7 @@ class TestPairs:
         rows = {"reviewer": [1, 1, 2, 2, 3], "item": list("xyzwv"), "score": [3] * 5}
         frame = pl.DataFrame(rows)
         pairs, ratings = eh.count_pairs(frame.lazy()), eh.Ratings.from_frame(frame)
-        for method in ("bradley-terry", "mean"):
+        for method in ("bradley-terry", "additive", "mean"):
             found, known = (
                 eh.rank(data, method=method, rng=4) for data in (pairs, ratings)
             )
@@ -354,8 +385,8 @@ class TestSql:
         connection = duckdb.connect()
         connection.register("ratings", frame.to_arrow())
         answers = [connection.sql(sql).pl() for sql in sql_of("pairs").values()]
-        found = eh.rank(pair_counts(*answers), method="bradley-terry", rng=1)
-        known = eh.rank(frame, method="bradley-terry", rng=1)
+        found = eh.rank(pair_counts(*answers), method="additive", rng=1)
+        known = eh.rank(frame, method="additive", rng=1)
         assert found.order == known.order
         assert found.items[0].estimate == pytest.approx(known.items[0].estimate)
 
@@ -532,8 +563,8 @@ class TestSumsOfPairs:
         frame = table(200)
         for off in (100.0, 1000.0):
             moved = frame.with_columns(pl.col("score") + off)
-            found = eh.rank(printed(moved), method="bradley-terry", rng=1)
-            known = eh.rank(moved, method="bradley-terry", rng=1)
+            found = eh.rank(printed(moved), method="additive", rng=1)
+            known = eh.rank(moved, method="additive", rng=1)
             for one, two in zip(found.items, known.items, strict=True):
                 assert one.estimate == pytest.approx(two.estimate, rel=1e-8)
                 assert one.mean_score == pytest.approx(two.mean_score, rel=1e-12)
@@ -543,7 +574,7 @@ class TestSumsOfPairs:
     def test_equal_scores_are_said(self) -> None:
         frame = table(50).with_columns(score=pl.lit(4.1))
         found, known = (
-            eh.rank(pairs, method="bradley-terry", rng=1)
+            eh.rank(pairs, method="additive", rng=1)
             for pairs in (printed(frame), eh.count_pairs(frame.lazy()))
         )
         assert "equal_scores" in {it.code for it in found.notices}
@@ -602,9 +633,35 @@ class TestChosenItems:
 @pytest.mark.parametrize("name", ["", " "])
 def test_an_empty_reviewer_is_none(name: str) -> None:
     rows = {"reviewer": [name, "b"], "item": ["x", "y"], "score": [1, 2]}
-    for count in (eh.count_ratings, eh.count_pairs):
+    for count in (eh.count_ratings, eh.count_pairs, eh.count_check):
         with pytest.raises(eh.RatingsError, match="got 1 row without one"):
             count(pl.LazyFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("reviewers", "items", "scores", "words"),
+    [
+        ("ab", "xy", [1.0, float("nan")], "must be finite"),
+        ("aa", "xx", [1, 2], "got 1 pair of reviewer and item with more"),
+        ("aa", ["x", "x "], [1, 2], "differ by more than white space"),
+    ],
+)
+def test_a_check_refuses(
+    reviewers: str,
+    items: str | list[str],
+    scores: list[float],
+    words: str,
+) -> None:
+    rows = {"reviewer": [*reviewers], "item": [*items], "score": scores}
+    with pytest.raises(eh.RatingsError, match=words):
+        eh.count_check(pl.LazyFrame(rows))
+
+
+def test_a_check_of_few_is_told_in_good_words() -> None:
+    rows = {"reviewer": ["a"], "item": ["x"], "score": [1]}
+    text = repr(eh.count_check(pl.LazyFrame(rows)))
+    assert "1 reviewer scored one item only." in text
+    assert "No reviewer scored two items." in text
 
 
 def test_a_table_without_a_name_is_refused() -> None:

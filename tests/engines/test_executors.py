@@ -26,6 +26,7 @@ from evenhand.lab import simulation
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import BLOCK, TIMED, Plan, draw_ratings, simulate
 from evenhand.lab.theorems import check_theorems
+from evenhand.ranking.ranking import rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,11 +105,13 @@ def test_simulations_are_the_same_anywhere_in_batches_of_any_size(
 
 def test_everything_else_is_the_same_anywhere(address: str) -> None:
     def found(executor: Executor | None) -> list[object]:
+        clusters = {name: int(name) % 6 for name in RATINGS.reviewer_labels}
         options: dict[str, Any] = {"rng": 7, "executor": executor}
         claims = check_theorems(only=("Theorem 1", "Can fail: sign"), **options)
         return [
             warp(RATINGS, draws=20, **options).to_dict(),
             warp(RATINGS, method="additive", draws=12, **options).to_dict(),
+            rank(RATINGS, method="centred", cluster=clusters, **options).to_dict(),
             [(row.name, row.margin, row.holds) for row in claims.rows],
         ]
 
@@ -116,7 +119,7 @@ def test_everything_else_is_the_same_anywhere(address: str) -> None:
     with ThreadPoolExecutor(2) as threads, dask(address) as far:
         for place in (Watched(threads), Watched(far)):
             assert found(place) == alone
-            assert len(place.sent) > 6
+            assert len(place.sent) > 200
 
 
 def mortal_block(folder: str, plan: Plan, number: int) -> tuple[Floats, int]:

@@ -93,8 +93,7 @@ def additive(ratings: Ratings) -> Fit:
     made = design(ratings)
     equations = Equations(made)
     mixed = equations.fit(made.scores)
-    values, known = made.in_units(mixed.items), zip(APART, equations.free, strict=True)
-    told = [Notice("confounded", text) for text, free in known if not free]
+    told, values = confounded(equations.free), made.in_units(mixed.items)
     fit = fit_of(ratings, "additive", values, *told, converged=mixed.converged)
     return replace(
         fit,
@@ -102,6 +101,17 @@ def additive(ratings: Ratings) -> Fit:
         offsets=frozen(made.in_units(mixed.reviewers)),
         variances=made.squared(mixed.variances),
     )
+
+
+def confounded(known: Flags) -> list[Notice]:
+    """Say whether the variances of reviewers and of items can be told from the rest.
+
+    Examples:
+        >>> confounded(np.array([True, False]))[0].code
+        'confounded'
+    """
+    told = zip(APART, known, strict=True)
+    return [Notice("confounded", text) for text, free in told if not free]
 
 
 class Sums(NamedTuple):
@@ -126,8 +136,13 @@ class Links:
         counts: Likewise of each kept level.
         matrix: M, a row for each dropped level; its first column holds the loads.
         back: Its transpose.
+        times: How many dropped levels a row stands for.
+        level: What of a load the mean's row of the equations takes.
         size: Number of ratings, or the sum of their weights.
     """
+
+    times: Table | float = 1.0
+    level: Table | float = 1.0
 
     def __init__(self, made: Design, *, kept_items: bool = True) -> None:
         """Count the ratings, each as much as it weighs; items or reviewers are kept."""
@@ -165,7 +180,7 @@ class Links:
     def diagonal(self, ratio: float) -> Table:
         """Return that of X'X - M' W M."""
         found = np.append([0.0], self.counts) - self.back**2 @ self.weights(ratio)
-        found[0] = self.loads @ (1 / (1 + ratio * self.loads))
+        found[0] = self.loads @ (self.level / (1 + ratio * self.loads))
         return np.asarray(found)
 
     def table(self, ratio: float, prior: Table | float = 0.0) -> Table:
@@ -174,7 +189,7 @@ class Links:
         found[np.diag_indices(len(found))] += np.append([0.0], self.counts)
         found[np.diag_indices(len(found))] += prior
         # What is left of the counts may be little, so it is not taken as a difference.
-        found[0] = found[:, 0] = self.back @ (1 / (1 + ratio * self.loads))
+        found[0] = found[:, 0] = self.back @ (self.level / (1 + ratio * self.loads))
         return found
 
     def pull(self, sums: Sums, ratio: float) -> Table:
@@ -321,15 +336,15 @@ class Equations:
         # Of the determinants.
         slope, known = self.traces()
         shares = loads / spread
-        slope += [shares.sum(), size / b]
-        known -= np.diag([shares @ shares, size / b**2])
+        slope += [(links.times * shares).sum(), size / b]
+        known -= np.diag([(links.times * shares**2).sum(), size / b**2])
         share = (links.size - 1) / squared
         outer = share / squared * np.outer(first, first)
         # The average of the observed and the expected, in which second traces cancel.
         average = share * second / 2 - outer
         curvature = share * second - outer + known if self.whole else average
         value = (links.size - 1) * np.log(squared) + self.inside.determinant
-        value += np.log(spread).sum() + size * np.log(b)
+        value += (links.times * np.log(spread)).sum() + size * np.log(b)
         slope += share * first
         found = np.array(value), slope, curvature, average
         return Likelihood(*(table[..., None] for table in found))

@@ -385,10 +385,22 @@ def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:
     ends = np.append(pairs.first, pairs.second), np.append(pairs.second, pairs.first)
     matrix = csr_array((np.tile(weights * pairs.count, 2), ends), (size, size))
     matrix.sum_duplicates()
+    return fit_orders(Pairs(matrix), won, ordered_groups(pairs), pair_notices(pairs))
+
+
+def pair_notices(pairs: PairCounts) -> list[Notice]:
+    """Say what in counts of pairs a model cannot make up for.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evenhand.engines.pairs import count_pairs
+        >>> rows = {"reviewer": [1, 1], "item": ["x", "y"], "score": [2, 2]}
+        >>> pair_notices(count_pairs(pl.LazyFrame(rows)))[0].code
+        'equal_scores'
+    """
     single = int(pairs.reviewers[pairs.loads == 1].sum())
     equal = [] if pairs.squares.any() else [EQUAL_SCORES]
-    told = *one_rating_notices(single), *equal
-    return fit_orders(Pairs(matrix), won, ordered_groups(pairs), told)
+    return [*one_rating_notices(single), *equal]
 
 
 def ordered_groups(pairs: PairCounts) -> Codes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
     from typing import Any
 
     from numpy.typing import ArrayLike
@@ -77,13 +79,14 @@ def rank(
     distinct: bool = False,
     assignment: Assignment | None = None,
     cluster: Names | Mapping[Label, Label] | None = None,
+    executor: Executor | None = None,
     rng: RNGLike = None,
 ) -> Ranking:
     """Order items, from reviewers who each saw a few of them.
 
     Args:
         ratings: Who gave what to which item, in a Ratings or a dataframe; or what
-            `count_pairs` counted, for "bradley-terry" and "mean".
+            `count_pairs` counted, for "bradley-terry", "additive" and "mean".
         reviewer: Column of a dataframe that names the reviewer, or a list of columns
             that do together; by default found by its name, as in files.
         item: Column of the item, or a list of columns.
@@ -106,6 +109,8 @@ def rank(
             prompt: column of a dataframe, or several; for a Ratings, the cluster of
             each reviewer. Intervals of ranks and probabilities of the best then come
             from clusters drawn again. For methods with values, such as "adaptive".
+        executor: What ranks clusters that were drawn again, such as a
+            ProcessPoolExecutor or Dask's `client.get_executor()`.
         rng: Seed, generator or None.
 
     Returns:
@@ -151,7 +156,7 @@ def rank(
     check_order(answer.order, ratings.n_items, f"method {chosen}")
     if cluster is not None:
         codes = cluster_codes(data, ratings, cluster, **columns)
-        answer = _by_cluster(task, chosen, answer, codes)
+        answer = _by_cluster(task, chosen, answer, codes, executor)
     ranked = _of_ratings(task, chosen, answer, declared, distinct=distinct)
     return topped(ranked, top)
 
@@ -208,6 +213,7 @@ def _of_pairs(
 def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer:
     """Rank by a method that needs no more than counts of pairs."""
     from evenhand.calibration import bradley_terry as orders  # noqa: PLC0415 - few have them
+    from evenhand.calibration import pair_models  # noqa: PLC0415 - the same
 
     if str(method) == "mean":
         values = pairs.centre + pairs.totals / pairs.reviews
@@ -215,12 +221,17 @@ def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer
         told = separate_groups(int(orders.ordered_groups(pairs).max()) + 1)
         told = (*told, *lot_notices("means", values, order, pairs.item_labels))
         return Answer(order, notices=(*told, Notice("no_intervals", UNSURE)))
-    if str(method) != "bradley-terry":
+    models = {
+        "bradley-terry": orders.bradley_terry_of_pairs,
+        "additive": pair_models.additive_of_pairs,
+    }
+    if str(method) not in models:
         raise OptionError(
-            "method must be 'bradley-terry' or 'mean' for counts of pairs, got "
-            f"{method.called!r}, which needs every rating. Take the ratings themselves."
+            "method must be 'bradley-terry', 'additive' or 'mean' for counts of pairs, "
+            f"got {method.called!r}, which needs every rating. Take the ratings "
+            "themselves."
         )
-    fit = orders.bradley_terry_of_pairs(pairs)
+    fit = models[str(method)](pairs)
     order = by_estimates(fit.estimates, seed)
     tied = lot_notices("estimates", fit.estimates, order, pairs.item_labels)
     sure, why = None, Notice("no_intervals", APART)
@@ -231,27 +242,36 @@ def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer
 
 
 def _by_cluster(
-    task: Task, method: RankMethod, answer: Answer, clusters: Codes
+    task: Task,
+    method: RankMethod,
+    answer: Answer,
+    clusters: Codes,
+    executor: Executor | None,
 ) -> Answer:
     """Say how sure places are by clusters, which share what a model does not know."""
+    from evenhand.engines.executors import require_executor  # noqa: PLC0415 - for clusters only
+
     if not method.by_value:
         raise OptionError(
             "cluster must come with a method that gives items values, such as adaptive "
             f"or mean, got {method.called!r}."
         )
-
-    def refit(ratings: Ratings) -> ArrayLike:
-        found = method.answer(Task(ratings, task.seed, intervals=False))
-        return -np.argsort(found.order) if found.fit is None else found.fit.estimates
-
-    data = (task.ratings, clusters, refit, task.seed)
-    sure = uncertainty.from_clusters(*data, order=answer.order)
+    require_executor(executor)
+    data = (task.ratings, clusters, functools.partial(_refit, method, task.seed))
+    more: Any = {"order": answer.order, "executor": executor}
+    sure = uncertainty.from_clusters(*data, task.seed, **more)
     text = (
         f"Intervals of ranks are by cluster ({sure.clusters:,} of them), as reviewers "
         "of one cluster may err together."
     )
     told = (*answer.notices, Notice("intervals_by_cluster", text))
     return replace(answer, uncertainty=sure, notices=told)
+
+
+def _refit(method: RankMethod, seed: int, ratings: Ratings) -> ArrayLike:
+    """Return values of the items of other ratings."""
+    found = method.answer(Task(ratings, seed, intervals=False))
+    return -np.argsort(found.order) if found.fit is None else found.fit.estimates
 
 
 def _notices(task: Task, method: RankMethod, answer: Answer) -> tuple[Notice, ...]:

@@ -45,6 +45,7 @@ from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -215,7 +216,13 @@ def from_fit(
 
 
 def from_clusters(
-    ratings: Ratings, clusters: Codes, refit: Refit, seed: int, *, order: Order
+    ratings: Ratings,
+    clusters: Codes,
+    refit: Refit,
+    seed: int,
+    *,
+    order: Order,
+    executor: Executor | None = None,
 ) -> RankUncertainty:
     """Rank again 200 times, with clusters of reviewers drawn from the same ones.
 
@@ -228,6 +235,7 @@ def from_clusters(
         refit: From ratings to a value for each item, by code, higher for better.
         seed: Where the draws come from.
         order: Item codes, best first: the ranking of all ratings.
+        executor: What ranks again, None for here.
 
     Examples:
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 2])
@@ -235,15 +243,18 @@ def from_clusters(
         >>> from_clusters(ratings, np.arange(6) // 2, refit, 7, order=[0, 1]).clusters
         3
     """
+    from evenhand.engines.executors import run_parts
+
     _, first = np.unique(ratings.reviewer_codes, return_index=True)
     known = clusters[first]
     members = [np.flatnonzero(known == one) for one in range(known.max() + 1)]
     rng = np.random.Generator(stream(seed, "bootstrap"))
     lots = rng.integers(len(members), size=(CLUSTER_DRAWS, len(members) - 1))
     drawn = np.empty((CLUSTER_DRAWS, ratings.n_items))
-    for row, lot in zip(drawn, lots, strict=True):
-        chosen = np.concatenate([members[one] for one in lot])
-        seen, found = _refitted(ratings, refit, chosen)
+    chosen = [np.concatenate([members[one] for one in lot]) for lot in lots]
+    redraw = functools.partial(_refitted, ratings, refit)
+    again = run_parts(redraw, chosen, executor)
+    for row, (seen, found) in zip(drawn, again, strict=True):
         # An item that no drawn reviewer rated gets the value of another, by lot.
         row[:] = rng.choice(found, ratings.n_items)
         row[seen] = found
