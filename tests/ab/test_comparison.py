@@ -193,6 +193,10 @@ class TestRatings:
         assert comparison.items == (9, 8)
         assert comparison.winner == 8
 
+    def test_a_test_on_pairs_is_refused_where_none_were_drawn(self) -> None:
+        with pytest.raises(OptionError, match="must come with design 'matched'"):
+            compare([7, 9, 4], [5, 6, 3], test="pairs", design="halves", rng=1)
+
     def test_pairs_that_are_named_are_kept(self) -> None:
         ratings = ratings_of([7, 9, 4], [5, 6, 3], pairs=["a", "b", "c", "c", "a", "b"])
         comparison = compare(ratings, method="votes", rng=1)

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from evenhand import read_ratings
 from evenhand.cli import cli
 from evenhand.designs.drawing import seal_of
+from evenhand.errors import RecordError
 from evenhand.records.canonical import contents, finish
 from evenhand.records.record import load_assignment, read_hex, read_record, text_of
 
@@ -315,11 +316,12 @@ def test_amendments_form_a_chain_and_an_edited_one_is_named() -> None:
 
 def test_a_lost_link_is_missed_and_the_law_says_each_thing_once() -> None:
     sealed_draw()
-    for name in ("Bo", "Cy"):
+    for name in ("Bo", "Cy", "Ed"):
         last = run("--amend", "draw", "--drop", name)
         assert last.stderr.count("Who took over reviews that were open") == 1
+    Path("draw/assignment-3.json").unlink()
     Path("draw/assignment-2.json").unlink()
-    says = "draw/assignment-2.json: The record is missing, though assignment-3.json"
+    says = "draw/assignment-2.json: The record is missing, though assignment-4.json"
     assert says in refused("--amend", "draw", "--drop", "Di")
     assert says in audited("draw").stderr
     assert not Path("draw/assignment-2.json").exists()
@@ -340,6 +342,12 @@ def test_another_draw_cannot_be_slipped_under_an_amendment() -> None:
     )
     assert ranked.exit_code == 2
     assert "amends another than that before it" in ranked.stderr
+    unlinked = finish(
+        {**contents(read_record("draw/assignment-2.json")), "amends": None}
+    )
+    Path("draw/assignment-2.json").write_text(text_of(unlinked))
+    with pytest.raises(RecordError, match="amends another than that before it"):
+        load_assignment("draw")
 
 
 def test_what_a_judge_did_before_leaving_stays() -> None:

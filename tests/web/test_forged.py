@@ -64,8 +64,9 @@ def linked(events: Events, files: Files) -> list[str]:
         plain = {key: event[key] for key in event if key != "private"}
         plain |= {"n": n, "prev": head}
         if event.get("private"):
-            salt, body = event["private"]["salt"], event["private"]["body"]
-            plain["payload"] = payload_hash(salt, body)
+            private = event["private"]
+            body = private.get("logged", private["body"])
+            plain["payload"] = payload_hash(private["salt"], body)
         if event.get("kind") == "published":
             named = {k: hashlib.sha256(body).hexdigest() for k, body in files.items()}
             plain["says"] = {"files": named}
@@ -102,6 +103,15 @@ def decide(events: Events, files: Files, **other: object) -> None:
             event["says"] = {"number": 1, **json.loads(made["says"])}
 
 
+def payloads(n: int, private: dict[str, Any] | None) -> Events:
+    """Return the row of an event; a logged body that is not used, by a textual n."""
+    if not private:
+        return []
+    plain = {"salt": private["salt"]}
+    again = [{**plain, "n": str(n), "body": it} for it in [private.get("logged")] if it]
+    return [{**plain, "n": n, "body": private["body"]}, *again]
+
+
 def forge(good: Files, edit: Callable[[Events, Files], Events], path: Path) -> Path:
     """Change events and files, and make all hashes fit again."""
     made = ("manifest.json", "log.jsonl")
@@ -114,9 +124,9 @@ def forge(good: Files, edit: Callable[[Events, Files], Events], path: Path) -> P
     events = edit(events, files)
     if "payloads.jsonl" in files:
         files["payloads.jsonl"] = "".join(
-            canonical({**event["private"], "n": n}) + "\n"
+            canonical(row) + "\n"
             for n, event in enumerate(events, start=1)
-            if event.get("private")
+            for row in payloads(n, event.get("private"))
         ).encode()
     lines = linked(events, files)
     files["log.jsonl"] = "".join(f"{line}\n" for line in lines).encode()
@@ -136,6 +146,15 @@ def scored(score: object, *, again: bool = False) -> Callable[..., Events]:
         return events
 
     return edit
+
+
+def twice(events: Events, files: Files) -> Events:
+    """Use a score that is not the logged one, which follows as another row."""
+    private = first(events, "rated")["private"]
+    private["logged"] = private["body"]
+    private["body"] = {**private["body"], "score": 100.0 - private["body"]["score"]}
+    decide(events, files)
+    return events
 
 
 def late(events: Events, files: Files) -> Events:
@@ -206,6 +225,7 @@ def after_the_end(events: Events, _: Files) -> Events:
 
 FORGED: dict[str, tuple[Callable[[Events, Files], Events], str]] = {
     "late": (late, '"rated" cannot be while the evaluation is closed.'),
+    "logged twice": (twice, "The ratings are not those of the log."),
     "not on the scale": (scored(1e6, again=True), "1000000.0 is not on the scale"),
     "between steps": (scored(31.05, again=True), "31.05 is not on the scale"),
     "never began": (without("begun"), "The reviewer had not begun."),

@@ -399,7 +399,7 @@ def _tested(
     what = f"test {test or chosen.called!r}"
     scores: tuple[Any, Any] = sides.one_by_one(what) if grouped else tables
     groups = sides.groups if design in GROUPED else None
-    drawn = "matched" if statistic == "pairs" else design
-    by: dict[str, Any] = {"design": drawn, "groups": groups}
+    drawn = "matched" if statistic == "pairs" else None
+    by: dict[str, Any] = {"design": design or drawn, "groups": groups}
     found = p_values(*scores, statistic=statistic, trim=chosen.trim, rng=seed, **by)
     return found, mean_interval(*scores, seed=seed, **by), ()

@@ -193,7 +193,7 @@ def extra_options(charts: str = WITH_CHARTS) -> Decorator:
         writing("--report OUT.html", "Write a self-contained HTML report."),
         writing(
             "--export exports [TABLE=]PATH...",
-            "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md"
+            "Write a table to a .csv, .tsv, .xlsx, .parquet, .json or .jsonl"
             f"{charts}; an unknown TABLE lists the available ones.",
         ),
     )

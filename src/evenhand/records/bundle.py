@@ -338,8 +338,9 @@ class _Bundle(Trail):
         found = {}
         for line in self.files[PAYLOADS].decode("utf-8", "replace").splitlines():
             row = decoded(line.encode(), PAYLOADS)
-            self.bodies[row["n"]] = dict(row["body"])
-            found[str(row["n"])] = log.payload_hash(row["salt"], row["body"])
+            n, body = int(row["n"]), row["body"]  # "7" and 7 are one event
+            self.bodies[n] = dict(body)
+            found[str(n)] = log.payload_hash(row["salt"], body)
         numbered = enumerate(self.events, start=1)
         stated = {str(n): it["payload"] for n, it in numbered if "payload" in it}
         same = f"{counted(len(found), 'event')} with private content, as logged."
