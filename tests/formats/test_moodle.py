@@ -56,9 +56,9 @@ def test_assessments_alone_say_what_cannot_be_told() -> None:
     ratings = read(HEADER + ROWS)
     assert ratings.n_ratings == 3
     assert notices(ratings)["submissions_unknown"] == (
-        "Without the table of submissions, assessments of example submissions and of "
-        "one's own work cannot be told from the others. Give it with companion= or "
-        "--with."
+        "Without the table of submissions and its columns 'authorid' and 'example', "
+        "assessments of example submissions and of one's own work cannot be told from "
+        "the others. Give it with companion= or --with."
     )
 
 
@@ -90,6 +90,22 @@ def test_submissions_that_are_not_listed_are_left_out_and_counted() -> None:
     assert ratings.item_labels == (10, 11)
     assert notices(ratings)["unlisted_submissions"] == (
         "1 assessment of submissions that are not in the other file left out."
+    )
+
+
+def test_submissions_that_do_not_mark_examples_say_so() -> None:
+    second = SUBMISSIONS.replace("example", "sample")
+    assert (
+        "'example'"
+        in notices(read(HEADER + ROWS, second=second))["submissions_unknown"]
+    )
+
+
+@pytest.mark.parametrize("grade", ["-1", "100.5"])
+def test_a_grade_beyond_the_scale_is_refused_with_its_line(grade: str) -> None:
+    assert refused(HEADER + ROWS.replace("60", grade), second=SUBMISSIONS) == (
+        f"assessments.csv:3: grade must be from 0 to 100, got {grade}. Leave it empty "
+        "where there is no grade."
     )
 
 

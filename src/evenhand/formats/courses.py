@@ -27,8 +27,9 @@ EXPORTS = {
 }
 """The columns that mark each table; prefixes of table names do not matter."""
 NO_SUBMISSIONS = (
-    "Without the table of submissions, assessments of example submissions and of one's "
-    "own work cannot be told from the others. Give it with companion= or --with."
+    "Without the table of submissions and its columns 'authorid' and 'example', "
+    "assessments of example submissions and of one's own work cannot be told from the "
+    "others. Give it with companion= or --with."
 )
 UNUSED = "Weights of assessments differ, but are not used: each counts once."
 TRUE = ("1", "true", "yes", "t")
@@ -54,11 +55,15 @@ def take_moodle(table: Table, asked: layouts.Asked) -> layouts.Long:
     item = table.named("item", asked.columns.item, "submissionid")
     others = _not_peers(table, item, reviewer, submissions)
     peers = table.leave_out("assessment", others)
+    grades = peers.cells("grade").cast(pl.Float64, strict=False)
+    for row in (~grades.is_between(0, 100)).arg_true().to_list():
+        text = f"grade must be from 0 to 100, got {grades[row]:g}"
+        raise peers.source.at(row, text, "Leave it empty where there is no grade.")
     titles = {}
-    if submissions is None:
-        peers = peers.noted("submissions_unknown", NO_SUBMISSIONS)
-    else:
+    if submissions is not None:
         titles = layouts.titled(submissions.texts("id"), submissions.texts("title"))
+    if submissions is None or not submissions.find("example"):
+        peers = peers.noted("submissions_unknown", NO_SUBMISSIONS)
     if peers.cells("weight").n_unique() > 1 and not asked.columns.weight:
         peers = peers.noted("weights_unused", UNUSED)
 
