@@ -345,7 +345,7 @@ def test_json_and_frame_hold_every_field() -> None:
     [
         ({"onto": (100, 0)}, r"onto must be two numbers, the lower one first"),
         ({"onto": 7}, r"onto must be two numbers"),
-        ({"form": (0, 1)}, r"form must hold every score, got 0 to 1 for scores from 2"),
+        ({"form": (0, 1)}, r"form must be a range that holds every score, from 2"),
         ({"rounding": 0}, r"rounding must be"),
         ({"passing": "five"}, r"passing must be"),
         ({"anchors": {"zz": 3}}, r"unknown item 'zz'"),

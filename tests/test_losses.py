@@ -120,15 +120,14 @@ def test_unknown_losses_are_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("truth", "estimate", "message"),
     [
-        (["a", "b"], ["a"], "the same items, got 'b' not in estimate"),
-        (["a"], ["a", "b"], "the same items, got 'b' not in truth"),
-        (["a", "a"], ["a", "b"], "truth must name every item once, got 'a' again at"),
-        (["a", "b"], ["b", "b"], "estimate must name every item once, got 'b' again"),
-        ("ab", ["a", "b"], "truth must be a sequence of items"),
-        ([["a"]], ["a"], r"truth must hold labels, got \['a'\] at index 0"),
-        (np.array([0, 1]), np.array([0, 0]), "estimate must name every item once"),
-        (np.array([0, 1]), np.array([0, 2]), "got 1 not in estimate"),
-        (np.array([0, 1]), np.array([0]), "got 1 not in estimate"),
+        (["a", "b"], ["a"], "the same items, got 'b' in one of them only"),
+        (["a"], ["a", "b"], "the same items, got 'b' in one of them only"),
+        (["a", "a"], ["a", "b"], "truth must be a sequence of different items"),
+        (["a", "b"], ["b", "b"], "estimate must be a sequence of different items"),
+        ("ab", ["a", "b"], "truth must be a sequence of different items"),
+        ([["a"]], ["a"], r"truth must be a sequence of different items, got \[\['a'"),
+        (np.array([0, 1]), np.array([0, 0]), "estimate must be a sequence of"),
+        (np.array([0, 1]), np.array([0]), "got 1 in one of them only"),
     ],
 )
 @pytest.mark.parametrize("name", list(LOSSES))
@@ -141,7 +140,7 @@ def test_rankings_of_other_items_are_refused(
 
 @pytest.mark.parametrize("k", [0, 3, -1, True, 1.0])
 def test_k_out_of_range_is_refused(k: int) -> None:
-    with pytest.raises(OptionError, match="from 1 to the number of items, 2, got"):
+    with pytest.raises(OptionError, match="from 1 to 2, the number of items, got"):
         top_k_overlap(["a", "b"], ["a", "b"], k=k)
 
 

@@ -56,22 +56,6 @@ def test_impossible_branches_are_never_followed() -> None:
     assert outcomes(careful) == {0: Fraction(1)}
 
 
-@pytest.mark.parametrize("p", [Fraction(-1, 2), Fraction(3, 2), 2])
-def test_refuses_a_probability_outside_the_unit_interval(p: Fraction) -> None:
-    with pytest.raises(OptionError, match="between 0 and 1"):
-        outcomes(lambda chance: chance.coin(p))
-
-
-def test_refuses_a_float_because_the_law_would_not_be_exact() -> None:
-    with pytest.raises(OptionError, match=r"Fraction between 0 and 1, got 0\.5"):
-        outcomes(lambda chance: chance.coin(0.5))  # type: ignore[arg-type]  # on purpose
-
-
-def test_refuses_a_choice_among_nothing() -> None:
-    with pytest.raises(OptionError, match="at least 1, got 0"):
-        outcomes(lambda chance: chance.pick(0))
-
-
 @pytest.mark.parametrize("later", [0, 3])
 def test_refuses_a_program_that_keeps_state(later: int) -> None:
     runs = []

@@ -113,7 +113,7 @@ def test_a_path_with_a_nul_is_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("failure", [Stop, KeyboardInterrupt, OSError])
-@pytest.mark.parametrize("function", ["open", "fsync", "replace", "link", "chmod"])
+@pytest.mark.parametrize("function", ["open", "fsync", "replace", "chmod"])
 def test_every_file_is_old_or_new_wherever_writing_stops(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -147,9 +147,6 @@ def test_every_file_is_old_or_new_wherever_writing_stops(
         assert set(found) <= set(SET)
         whole = found == dict.fromkeys(SET, "new")
         assert whole or stopped is not None
-        if isinstance(stopped, OptionError) and found != before:
-            new = [name for name in found if found[name] == "new"]
-            assert all(name in str(stopped) for name in new)
         if stopped is not None and function in ("open", "fsync", "chmod"):
             assert found == before
     assert calls
@@ -175,24 +172,3 @@ def test_a_killed_run_leaves_files_old_or_new(tmp_path: Path, step: int) -> None
     check_old_or_new(found, "new" * 1000)
     left = {name for name in found if name.startswith(".evenhand-")}
     assert set(found) - left <= set(SET)
-
-
-def test_an_error_between_two_files_names_those_that_were_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    there_before(tmp_path)
-    real = os.replace
-
-    def fails(one: Path, two: Path) -> None:
-        if two.name == "result.txt":
-            raise PermissionError(1, "Operation not permitted")
-        real(one, two)
-
-    monkeypatch.setattr(os, "replace", fails)
-    words = (
-        r"result\.txt': Operation not permitted\. Written before it: '.*record\.json'"
-    )
-    with pytest.raises(OptionError, match=words):
-        write_all(wanted(tmp_path))
-    assert found_in(tmp_path)["record.json"] == "new"
-    assert found_in(tmp_path)["result.txt"] == "old"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.errors import OptionError, listing
+from evenhand.errors import OptionError, must_be
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,6 @@ def write_all(outputs: Sequence[Output]) -> None:
         './a.csv'.
     """
     places = _places(outputs).items()
-    done: list[str] = []
     output = None
     try:
         for path, output in places:
@@ -75,16 +74,12 @@ def write_all(outputs: Sequence[Output]) -> None:
                 beside.callback(new.unlink, missing_ok=True)
                 _write_beside(new, path, output)
                 written.append(new)
-            for new, (path, output) in zip(written, files, strict=True):
-                _put(new, path, private=output.private)
-                done.append(output.path)
+            for new, (path, output) in zip(written, files, strict=True):  # noqa: B007 - named if it fails
+                new.replace(path)
     except OSError as error:
-        there = isinstance(error, FileExistsError)
-        reason = "it is there already" if there else error.strerror
-        more = f" Written before it: {listing(done)}." if done else ""
         raise OptionError(
             "output must be a path that can be written, got "
-            f"{output.path if output else ''!r}: {reason}.{more}"
+            f"{output.path if output else ''!r}: {error.strerror}."
         ) from None
 
 
@@ -97,9 +92,7 @@ def _places(outputs: Sequence[Output]) -> dict[Path, Output]:
     found: dict[Path, Output] = {}
     for output in outputs:
         if "\0" in output.path:
-            raise OptionError(
-                f"output must be the path of a file, got {output.path!r}."
-            )
+            raise must_be("output", "the path of a file", output.path)
         other = found.setdefault(Path(output.path).resolve(), output)
         if other is not output:
             raise OptionError(
@@ -119,7 +112,7 @@ def _write_beside(new: Path, path: Path, output: Output) -> None:
     if path.is_dir():
         raise IsADirectoryError(0, "this is a folder")
     if output.private and path.exists():
-        raise FileExistsError
+        raise FileExistsError(0, "it is there already")
     mode = path.stat().st_mode & 0o777 if path.exists() else READABLE
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
     with os.fdopen(handle, "wb") as file:
@@ -127,18 +120,3 @@ def _write_beside(new: Path, path: Path, output: Output) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.chmod(PRIVATE if output.private else mode)
-
-
-def _put(new: Path, path: Path, *, private: bool) -> None:
-    """Give a new file its name in one step; a private one never takes another's."""
-    if private:
-        try:
-            path.hardlink_to(new)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without links
-            if path.exists():
-                raise FileExistsError from None
-        else:
-            return
-    new.replace(path)

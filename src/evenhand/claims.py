@@ -41,7 +41,7 @@ class Notice:
 
     def to_dict(self) -> dict[str, str]:
         """Return the two fields."""
-        return {"code": self.code, "message": self.message}
+        return asdict(self)
 
 
 @functools.cache
@@ -102,6 +102,7 @@ Backing: TypeAlias = Literal["declared", "revealed", "verified"]
 NONE = "none"
 ANY_SCALES = "any increasing scales"
 REVEALED = "drawn from the revealed secret"
+WORDED = ("says", "weakly")
 NOT_SEALED = "not known to have been sealed before the ratings"
 
 
@@ -247,13 +248,9 @@ def certify(
         for finding in found:
             claim = claim if finding.leaves is None else finding.leaves(claim)
         brief, sentence = _sentences(claim, found)
+    proved = {name: to for name, to in asdict(claim).items() if name not in WORDED}
     return Certificate(
-        theorem=claim.theorem,
-        loss=claim.loss,
-        baseline=claim.baseline,
-        prior=claim.prior,
-        conditional=claim.conditional,
-        strict=claim.strict,
+        **proved,
         checked=_texts(found, "checked"),
         declared=_texts(found, "declared"),
         retired=retired,

@@ -515,10 +515,16 @@ def find_columns(names: Sequence[str], given: Columns, source: Source) -> Column
         'mark'
     """
     given = Columns(*(_named(name, names, source) for name in astuple(given)))
-    _check_given(given, source)
     wanted = _wanted(names, given)
-    found = {part: _choose(part, names, given, source) for part in wanted}
     optional = "reviewer" if "winner" in wanted else "pair"
+    more = (optional,) if "winner" in wanted else (optional, "weight")
+    for part in Columns.__slots__:
+        if getattr(given, part) and part not in (*wanted, *more):
+            raise source.whole(
+                f"Columns for {wanted[-1]} and for {part} were both named. Name those "
+                "of one kind of data."
+            )
+    found = {part: _choose(part, names, given, source) for part in wanted}
     if candidates(optional, names, given):
         found[optional] = _choose(optional, names, given, source)
     if given.weight:
@@ -542,30 +548,17 @@ def _named(name: str, names: Sequence[str], source: Source) -> str:
     raise source.unknown("column", name, cut_alike(names))
 
 
-def _check_given(given: Columns, source: Source) -> None:
-    """Refuse two options of which one would be left unused."""
-    first, others = "score", ["rank"] if given.score else []
-    if given.winner or given.loser:
-        first, others = "winner and loser", ["item", "score", "rank", "pair", "weight"]
-    for second in others:
-        if getattr(given, second):
-            raise source.whole(
-                f"Columns for {first} and for {second} were both named. "
-                "Name those of one kind of data."
-            )
-
-
 def _wanted(names: Sequence[str], given: Columns) -> tuple[str, ...]:
-    def there(part: str) -> bool:
-        return bool(candidates(part, names, given))
+    def there(*parts: str) -> bool:
+        return all(candidates(part, names, given) for part in parts)
 
-    rated = there("item") and (there("score") or there("rank"))
-    named = given.score or given.rank
-    paired = there("winner") and there("loser")
-    if given.winner or given.loser or (paired and not rated and not named):
-        return "winner", "loser"
-    ranked = given.rank or (there("item") and there("rank") and not there("score"))
-    return "reviewer", "item", "rank" if ranked and not given.score else "score"
+    if not (given.winner or given.loser):
+        for part in sorted(("score", "rank"), key=lambda it: not getattr(given, it)):
+            if getattr(given, part) or there("item", part):
+                return "reviewer", "item", part
+        if not there("winner", "loser"):
+            return "reviewer", "item", "score"
+    return "winner", "loser"
 
 
 def candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:

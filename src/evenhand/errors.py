@@ -290,8 +290,8 @@ def unknown(what: str, name: object, known: Iterable[object], *, of: str = "") -
     hint = f", did you mean {by_text[near[0]]!r}?" if near else "."
     plural = what if what.endswith("s") else f"{what}s"
     plural = f"{what}es" if what.endswith("ss") else plural
-    whose = f" of {of}" if of else ""
-    return f"unknown {what} {name!r}{whose}{hint} Known {plural}: {listing(choices)}."
+    whose, all_known = f" of {of}" if of else "", listing(choices) or "none"
+    return f"unknown {what} {name!r}{whose}{hint} Known {plural}: {all_known}."
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
@@ -319,12 +319,6 @@ def printable(value: object) -> str:
         >>> print(printable("two\nlines"), printable(7))
         two\nlines 7
     """
-    text = str(value)
-    if text.isprintable():
-        return text
     return "".join(
-        character
-        if character.isprintable() or character in JOINERS
-        else repr(character)[1:-1]
-        for character in text
+        it if it.isprintable() or it in JOINERS else repr(it)[1:-1] for it in str(value)
     )

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.calibration import solver
+from evenhand.calibration.adaptive import LEVELS
 from evenhand.calibration.additive import MOST, Equations, Links
 from evenhand.calibration.design import (
     data_notices,
@@ -34,22 +35,20 @@ from evenhand.calibration.design import (
     require_rated,
 )
 from evenhand.calibration.solver import Definite, one_thread
-from evenhand.claims import NONE, Claim, Json, Notice, certify, tail
+from evenhand.claims import NONE, Claim, Drawn, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
 from evenhand.errors import (
     OptionError,
     RatingsError,
     as_finite,
     as_positive,
-    shown,
+    must_be,
 )
 from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import polars as pl
 
     from evenhand.arrays import Codes, Scores, Table
@@ -81,20 +80,17 @@ REASONS = {
     "seen to differ in strictness",
     "": "there are no comparisons to try other assumptions about scales on",
 }
-ONLY_ORDERS = (
-    "only each reviewer's order can be used; the anchors give level and spread"
-)
+ONLY_ORDERS = "only orders can be used; the anchors give level and spread"
 NO_ANCHORS = "there are no anchors that orders could be held to"
 MISLED = (
     "Each reviewer's order predicts better than the scores behind it, so marks by "
     "scores may mislead. Give anchors with different marks, so that orders can be used."
 )
-UNLINKED = (
-    "between them only the level of scores compares marks, which stricter or more "
-    "lenient reviewers would explain as well"
-)
 FORM_ASSUMED = (
     "Nobody said which scores the form allows. {} To say it: form= or --form LOW HIGH."
+)
+NO_ERRORS = (
+    "or nothing shows how large errors are. Take the scores as marks, or collect more."
 )
 SAYS = (
     "no guarantee: marks are right to the extent that reviewers' scales are as the "
@@ -132,7 +128,7 @@ class Grade(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Grades:
+class Grades(Drawn):
     """Marks of all items.
 
     Attributes:
@@ -162,16 +158,6 @@ class Grades:
     notices: tuple[Notice, ...]
     titles: Mapping[Label, str]
     ratings: Ratings | None = field(default=None, compare=False)
-
-    def report(self, path: str | PathLike[str]) -> None:
-        """Write a self-contained HTML report, as the command line does.
-
-        Raises:
-            OptionError: If the path does not end in .html, or cannot be written.
-        """
-        from evenhand.words.page import write_report  # noqa: PLC0415 - words come last
-
-        write_report(self, path)
 
     def at(self, standing: str) -> tuple[Label, ...]:
         """Name the items that are "above", "open" or "below" at the pass mark."""
@@ -210,8 +196,6 @@ class Grades:
         import polars as pl  # noqa: PLC0415 - few users ask for a frame
 
         rows = [row._asdict() for row in self.items]
-        if not all(isinstance(row.item, int) for row in self.items):
-            rows = [{**row, "item": str(row["item"])} for row in rows]
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def __repr__(self) -> str:
@@ -319,10 +303,7 @@ def grade(
     say("Finding marks")
     means = _means(ratings, method, codes, seed)
     if math.sqrt(means.squares.max()) <= ROUNDING * np.ptp(means.values):
-        raise RatingsError(
-            "reviewers must differ somewhere, or nothing shows how large errors are. "
-            "Take the scores as marks, or collect more."
-        )
+        raise RatingsError(f"reviewers must differ somewhere, {NO_ERRORS}")
     spanned, line = _scale(ratings, onto, form, notices, needed=not spread)
     if len(codes):
         line = _anchored(means, codes, given, line.slope, notices, spread=spread)
@@ -359,9 +340,7 @@ def _range(name: str, given: object) -> Range:
     except (TypeError, ValueError):
         low = high = 0.0
     if not low < high:
-        raise OptionError(
-            f"{name} must be two numbers, the lower one first, got {shown(given)}."
-        )
+        raise must_be(name, "two numbers, the lower one first", given)
     return low, high
 
 
@@ -369,10 +348,8 @@ def _form(ratings: Ratings, form: Range) -> Range:
     low, high = _range("form", form)
     least, most = float(ratings.scores.min()), float(ratings.scores.max())
     if not low <= least <= most <= high:
-        raise OptionError(
-            f"form must hold every score, got {low:g} to {high:g} for scores from "
-            f"{least:g} to {most:g}."
-        )
+        rule = f"a range that holds every score, from {least:g} to {most:g}"
+        raise must_be("form", rule, (low, high))
     return low, high
 
 
@@ -380,10 +357,7 @@ def _mark(name: str, given: object, onto: Range | None) -> float:
     """Return a mark, which must be within the range of marks if there is one."""
     mark = float(as_finite(name, given))
     if onto is not None and not onto[0] <= mark <= onto[1]:
-        raise OptionError(
-            f"{name} must be from {onto[0]:g} to {onto[1]:g}, as marks are, got "
-            f"{mark:g}."
-        )
+        raise must_be(name, f"from {onto[0]:g} to {onto[1]:g}, as marks are", mark)
     return mark
 
 
@@ -392,7 +366,7 @@ def _anchors(
 ) -> tuple[Codes, Scores]:
     """Return the items that have a mark already, and these marks."""
     if not isinstance(anchors, Mapping):
-        raise OptionError(f"anchors must be marks by item, got {shown(anchors)}.")
+        raise must_be("anchors", "marks by item", anchors)
     found = {
         ratings.item_code(label): _mark(f"anchor of {label!r}", mark, onto)
         for label, mark in anchors.items()
@@ -405,7 +379,7 @@ def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notic
     """Return the model, what the ladder says, why the model, and notices."""
     groups = linked_groups(ratings)
     told = data_notices(ratings, prior=False)
-    notices = list(fit_notices(told, groups, what=UNLINKED))
+    notices = list(fit_notices(told, groups, what=LEVELS))
     verdict = ""
     if not ladder.why_no_ladder(ratings):
         verdict = ladder.climb(ratings).verdict
@@ -471,10 +445,7 @@ def adjusted_means(
         )
     freedom = len(made.scores) - made.n_items
     if freedom == 0:
-        raise RatingsError(
-            "items must have two scores or more, got one each, which does not show how "
-            "large errors are. Take the scores as marks, or collect more."
-        )
+        raise RatingsError(f"items must have two scores or more, {NO_ERRORS}")
     links = Links(made)
     sums, columns = links.add_up(made.scores), np.asarray(chosen, dtype=np.int64)
     ratios = np.exp(RATIOS) if offsets else np.zeros(1)

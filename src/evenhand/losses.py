@@ -14,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.claims import Label
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    require_whole,
+    shown,
+    unknown,
+)
 
 Ranking = Sequence[Label] | NDArray[np.integer]
 Loss = Callable[[Ranking, Ranking], float]
+
 
 # Up to so many values all pairs are looked at.
 FEW = 200
@@ -101,11 +108,7 @@ def top_k_overlap(truth: Ranking, estimate: Ranking, *, k: int = 1) -> int:
         1
     """
     places = _places(truth, estimate)
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(places):
-        raise OptionError(
-            f"k must be an integer from 1 to the number of items, {len(places)}, got "
-            f"{k!r}."
-        )
+    require_whole("k", k, 1, len(places), "the number of items")
     return int((places[:k] >= k).sum())
 
 
@@ -141,33 +144,21 @@ def loss(name: str) -> Loss:
 def _places(truth: Ranking, estimate: Ranking) -> NDArray[np.int64]:
     """Return the place in the estimate of each item, in the order of the truth."""
     first, second = _by_label(truth, "truth"), _by_label(estimate, "estimate")
-    for here, there, where in ((first, second, "estimate"), (second, first, "truth")):
-        for item in here:
-            if item not in there:
-                raise RatingsError(
-                    f"truth and estimate must rank the same items, got {item!r} not "
-                    f"in {where}."
-                )
+    if other := [*first.keys() ^ second.keys()]:
+        raise RatingsError(
+            "truth and estimate must rank the same items, got "
+            f"{shown(other[0])} in one of them only."
+        )
     return np.array([second[item] for item in first], dtype=np.int64)
 
 
 def _by_label(ranking: Ranking, what: str) -> dict[Label, int]:
-    if isinstance(ranking, str | bytes) or not isinstance(
-        ranking, Sequence | np.ndarray
-    ):
-        raise RatingsError(f"{what} must be a sequence of items, got {ranking!r}.")
-    places: dict[Label, int] = {}
     items = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
-    for place, item in enumerate(items):
-        try:
-            seen = places.setdefault(item, place)
-        except TypeError:
-            raise RatingsError(
-                f"{what} must hold labels, got {item!r} at index {place}."
-            ) from None
-        if seen < place:
-            raise RatingsError(
-                f"{what} must name every item once, got {item!r} again at index "
-                f"{place}."
-            )
+    try:
+        places = {item: place for place, item in enumerate(items)}
+    except TypeError:
+        places = {}
+    if isinstance(items, str | bytes) or len(places) < len(items):
+        rule = "must be a sequence of different items"
+        raise RatingsError(f"{what} {rule}, got {shown(ranking)}.")
     return places

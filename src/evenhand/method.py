@@ -69,7 +69,7 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
         example: One that is right, for a message.
 
     Raises:
-        OptionError: If it is no text form; the message has the place.
+        OptionError: If it is no text form.
 
     Examples:
         >>> parse("ties(start=uniform, noise=3)").named
@@ -78,7 +78,7 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
         Traceback (most recent call last):
         ...
         evenhand.errors.OptionError: method must be a name, with options in brackets,
-        got 'flips(', wrong at character 6. Write for instance safe(noise=1).
+        got 'flips('. Write for instance safe(noise=1).
     """
     source = text.strip()
     # flips-uniform is a name, not a difference; places and lengths stay.
@@ -86,37 +86,23 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
     plain = re.sub(hyphens, lambda one: "_" if one[0] == "-" else one[0], source)
     try:
         return _call(plain, source)
-    except _Malformed as error:
-        old = re.search(r"[\w-]:[\w.-]", text) is not None
-        where = "not after a colon" if old else f"wrong at character {error.args[0]}"
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise OptionError(
-            f"{what} must be a name, with options in brackets, got {shown(text)}, "
-            f"{where}. Write for instance {example}."
+            f"{what} must be a name, with options in brackets, got {shown(text)}. "
+            f"Write for instance {example}."
         ) from None
-
-
-class _Malformed(Exception):  # noqa: N818 - turned into a sentence at once
-    """A text is no text form, from this character on."""
 
 
 def _call(plain: str, source: str) -> Call:
     strange = not plain.isascii() or not plain.isprintable() or "#" in plain
-    if strange or len(plain) > LONGEST:
-        raise _Malformed(1)
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            body = ast.parse(plain, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _Malformed(getattr(error, "offset", None) or 1) from None
+    with warnings.catch_warnings(action="ignore"):
+        body = ast.parse(plain, mode="eval").body
     call = body if isinstance(body, ast.Call) else ast.Call(body, [], [])
-    if not isinstance(call.func, ast.Name):
-        raise _Malformed(1)
-    named: dict[str, Any] = {}
-    for one in call.keywords:
-        if one.arg is None or one.arg in named:
-            raise _Malformed(one.value.col_offset + 1)
-        named[one.arg] = _value(one.value, source)
     given = tuple(_value(one, source) for one in call.args)
+    named = {str(one.arg): _value(one.value, source) for one in call.keywords}
+    repeated = len(named) < len(call.keywords) or len(plain) > LONGEST
+    if strange or repeated or not isinstance(call.func, ast.Name):
+        raise ValueError(source)
     return Call(ast.get_source_segment(source, call.func) or "", given, named)
 
 
@@ -126,10 +112,7 @@ def _value(node: ast.expr, source: str) -> Any:  # noqa: ANN401 - whatever a lit
         return WORDS.get(node.id.lower(), written)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return written
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, RecursionError, MemoryError):
-        raise _Malformed(node.col_offset + 1) from None
+    return ast.literal_eval(node)
 
 
 def option(default: object, says: str, read: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - a field of any type
@@ -275,11 +258,7 @@ class Method:
         known = cls.options()
         for name in given:
             if name not in known:
-                raise OptionError(
-                    unknown("option", name, known, of=cls.name)
-                    if known
-                    else f"method {cls.name!r} has no options, got {name!r}."
-                )
+                raise OptionError(unknown("option", name, known, of=cls.name))
         return cls(**given)
 
     @classmethod
@@ -386,8 +365,6 @@ def as_method(
             raise OptionError(unknown(what, call.name, known))
         chosen = known[call.name]
         return chosen.made(call.named | _unnamed(chosen, call, method))
-    if isinstance(method, Method) and method.name:
-        raise OptionError(f"{what} must be one of {kind.job}, got {method}.")
     if callable(method) and not isinstance(method, type):
         return kind.of_function(method)
     raise must_be(what, "a name or a function", method)
@@ -398,12 +375,10 @@ def _unnamed(chosen: type[Method], call: Call, text: str) -> dict[str, Any]:
     options = list(chosen.options())
     if not call.given:
         return {}
-    if not options:
-        raise OptionError(f"method {chosen.name!r} has no options, got {shown(text)}.")
-    if len(options) > 1 or len(call.given) > 1 or call.named:
+    if len(options) != 1 or len(call.given) > 1 or call.named:
         raise OptionError(
             f"options of {chosen.name} must be named, got {shown(text)}. It has "
-            f"{listing(options)}."
+            f"{listing(options) or 'none'}."
         )
     return {options[0]: call.given[0]}
 

@@ -8,7 +8,6 @@ which gives the exact probability of each result.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import math
 import secrets
@@ -197,13 +196,9 @@ class _Path:
         self.left = iter(way)
 
     def pick(self, count: int) -> int:
-        if count < 1:
-            raise OptionError(f"count must be at least 1, got {count!r}.")
-        return self._choose(_equal(count))
+        return self._choose((Fraction(1, count),) * count)
 
     def coin(self, p: Fraction) -> bool:
-        if not isinstance(p, Fraction | int) or not 0 <= p <= 1:
-            raise OptionError(f"p must be a Fraction between 0 and 1, got {p!r}.")
         return self._choose((Fraction(p), 1 - Fraction(p))) == 0
 
     def _choose(self, weights: tuple[Fraction, ...]) -> int:
@@ -233,7 +228,7 @@ def outcomes(program: Callable[[Chance], Result]) -> dict[Result, Fraction]:
         From each possible result to its probability; they add up to one.
 
     Raises:
-        OptionError: If a choice is not a proper one, or the program keeps state.
+        OptionError: If the program keeps state.
 
     Examples:
         >>> two_dice = outcomes(lambda chance: chance.pick(6) + chance.pick(6))
@@ -252,8 +247,3 @@ def outcomes(program: Callable[[Chance], Result]) -> dict[Result, Fraction]:
         law[result] = law.get(result, Fraction(0)) + path.weight
         paths += path.others
     return law
-
-
-@functools.cache
-def _equal(count: int) -> tuple[Fraction, ...]:
-    return (Fraction(1, count),) * count

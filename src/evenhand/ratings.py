@@ -54,11 +54,7 @@ Names: TypeAlias = "str | Sequence[str]"
 Data: TypeAlias = "Ratings | IntoDataFrame | IntoLazyFrame"
 # Between the labels of several columns that name one reviewer or item together.
 BETWEEN = " / "
-WEIGHTS_USED = Notice(
-    "weights_used",
-    "Ratings count by their weights. The columns mean score and spread do not use "
-    "weights.",
-)
+WEIGHTS_USED = "Ratings count by weights, but not in columns mean score and spread."
 TOGETHER = (
     "If several columns name the reviewer together, name them all, as in reviewer= or "
     "--reviewer judge+prompt."
@@ -416,8 +412,8 @@ class Ratings:
             "Method 'safe' does not use weights: every rating counts once."
         """
         unused = f"Method {method!r} does not use weights: every rating counts once."
-        notice = WEIGHTS_USED if used else Notice("weights_unused", unused)
-        return () if self.weights is None else (notice,)
+        said = ("weights_used", WEIGHTS_USED) if used else ("weights_unused", unused)
+        return () if self.weights is None else (Notice(*said),)
 
     def item_code(self, label: Label) -> int:
         """Return the code of an item.
@@ -482,13 +478,11 @@ class Ratings:
         return pl.DataFrame({**columns, **more})
 
     def __repr__(self) -> str:
-        items = counted(self.n_items, "item")
+        items, people = counted(self.n_items, "item"), self.n_reviewers
         if self.kind == "comparisons":
-            return f"Ratings({counted(self.n_reviewers, 'comparison')} of {items})"
-        ratings = counted(self.n_ratings, self.kind[:-1])
-        return (
-            f"Ratings({ratings} by {counted(self.n_reviewers, 'reviewer')} of {items})"
-        )
+            return f"Ratings({counted(people, 'comparison')} of {items})"
+        by = f"{counted(self.n_ratings, self.kind[:-1])} by"
+        return f"Ratings({by} {counted(people, 'reviewer')} of {items})"
 
     def _fill(
         self,
@@ -637,10 +631,8 @@ def cluster_codes(
             "the reviewer by both columns, such as reviewer=['judge', 'prompt']."
         )
     if codes.max() + 1 < FEWEST_CLUSTERS:
-        raise OptionError(
-            f"cluster must give at least {FEWEST_CLUSTERS} clusters, got "
-            f"{codes.max() + 1}: so few do not show how much clusters differ."
-        )
+        rule = f"of at least {FEWEST_CLUSTERS} kinds, to show how much they differ"
+        raise must_be("cluster", rule, int(codes.max()) + 1)
     return codes
 
 

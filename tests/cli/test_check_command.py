@@ -92,7 +92,7 @@ def test_a_cut_beyond_the_items_is_one_sentence(scores: str) -> None:
 def test_a_bad_output_is_refused_before_the_work(tmp_path: Path) -> None:
     error = run("no-such-file.csv", "-o", str(tmp_path / "none" / "x")).exception
     assert isinstance(error, OptionError)
-    assert "no such folder" in str(error)
+    assert "in a folder that is there" in str(error)
 
 
 def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_output_goes_to_a_file_whole(tmp_path: Path) -> None:
 def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     target = tmp_path / "no such folder" / "result.json"
     message = refused(run("rank", CONFERENCE, "-o", str(target)))
-    assert "output must be a path that can be written" in message
+    assert "output must be in a folder that is there" in message
     assert list(tmp_path.iterdir()) == []
 
 
@@ -166,7 +166,10 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     [
         (("rank", "nowhere.csv"), "nowhere.csv"),
         (("rank", CONFERENCE, "--method", "flip"), "did you mean 'flips'?"),
-        (("rank", CONFERENCE, "--metod", "flips"), "Did you mean --method?"),
+        (
+            ("rank", CONFERENCE, "--metod", "flips"),
+            "No such option '--metod'",
+        ),
         (("rank", CONFERENCE, "--seed", "-1"), "--seed"),
         (("rank", CONFERENCE, "--score", "mark"), "unknown column 'mark'"),
         (
@@ -181,11 +184,11 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
             ("rank", CONFERENCE, "--method", "flips(weight=rational(-1))"),
             "gamma must be",
         ),
-        (("rank", CONFERENCE, "--method", "flips("), "wrong at character 6"),
-        (("rank", CONFERENCE, "--method", "flips:3"), "not after a colon"),
+        (("rank", CONFERENCE, "--method", "flips("), "in brackets, got 'flips('"),
+        (("rank", CONFERENCE, "--method", "flips:3"), "in brackets, got 'flips:3'"),
         (
             ("rank", CONFERENCE, "--method", "__import__('os').system('date')"),
-            "wrong at character 1",
+            "in brackets, got",
         ),
         (
             ("rank", CONFERENCE, "--method", "flips(start=mean)"),
@@ -200,7 +203,7 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
             "unknown option 'trim' of votes",
         ),
         (("rnk", CONFERENCE), "did you mean 'rank'?"),
-        (("--no-such",), "There is no option --no-such."),
+        (("--no-such",), "No such option '--no-such'."),
         (("rank",), "Missing argument 'FILE'"),
     ],
 )

@@ -105,6 +105,6 @@ class TestQuery:
         assert "item = 'a'" in found.stdout
 
     def test_unknown_jobs_and_dialects_are_refused(self) -> None:
-        assert "unknown job 'rank'" in run("query", "rank").stderr
+        assert "'rank' is not one of 'compare'" in run("query", "rank").stderr
         refused = run("query", "pairs", "--dialect", "oracle")
-        assert "unknown dialect 'oracle'" in refused.stderr
+        assert "'oracle' is not one of 'duckdb'" in refused.stderr

@@ -154,4 +154,4 @@ def test_help_ends_with_an_example() -> None:
 def test_a_path_that_cannot_be_written_is_refused_before_the_work() -> None:
     result = run("-o", "no such folder/x.json")
     assert isinstance(result.exception, OptionError)
-    assert "there is no such folder" in str(result.exception)
+    assert "must be in a folder that is there" in str(result.exception)

@@ -320,7 +320,7 @@ def test_odd_data_get_an_answer_without_nan(
         ({"top": True}, "top must be a whole number"),
         ({"method": lambda *_: [0, 1]}, "code of each of the 12 items once"),
         ({"method": lambda _: [0]}, "a function of 2 arguments, the ratings and a Gen"),
-        ({"method": "safe:0.1"}, "in brackets, got 'safe:0.1', not after a colon"),
+        ({"method": "safe:0.1"}, "in brackets, got 'safe:0.1'"),
     ],
 )
 def test_options_out_of_range_are_refused(

@@ -93,7 +93,7 @@ def test_a_mapping_a_frame_and_any_row_order_say_the_same() -> None:
     ("more", "message"),
     [
         ({"method": "safe"}, "such as adaptive or mean, got 'safe'"),
-        ({"cluster": "judge"}, "cluster must give at least 6 clusters, got 5"),
+        ({"cluster": "judge"}, "cluster must be of at least 6 kinds"),
         (
             {"cluster": "batch"},
             "cluster must be one for each reviewer, got several of",

@@ -73,11 +73,9 @@ def one_sentence() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.NoSuchOption as error:
-        command = error.ctx.info_name if error.ctx else None
-        if form := new_form(error.option_name, command):
-            raise Refusal(f"{error.option_name} is written {form} now.") from error
-        near = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
-        raise Refusal(f"There is no option {error.option_name}.{near}") from error
+        form = new_form(error.option_name, error.ctx.info_name if error.ctx else None)
+        moved = f"{error.option_name} is written {form} now."
+        raise Refusal(moved if form else error.format_message()) from error
     except click.UsageError as error:
         # click lists choices on lines of their own.
         raise Refusal(" ".join(error.format_message().split())) from error

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from evenhand.errors import OptionError, unknown
 from evenhand.formats import PLATFORMS
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -17,21 +16,6 @@ OUTPUT = "Output"
 COLUMNS = ("reviewer", "item", "score")
 ROLES = ("rank", "winner", "loser", "pair", "weight")
 """Columns that few files have."""
-
-
-class Known(click.Choice[str]):
-    """A choice that suggests the nearest known name."""
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
-        """Take a known name as it is."""
-        if value not in self.choices:
-            name = str(getattr(param, "name", "value")).replace("_", " ")
-            if name == "once":
-                raise OptionError(unknown("value", value, self.choices, of="--once"))
-            raise OptionError(unknown(name, value, self.choices))
-        return super().convert(value, param, ctx)
 
 
 class Option(click.Option):
@@ -89,7 +73,7 @@ def option(
         more["multiple"] = True
         text += "  [repeatable]"
     if kind is not None:
-        more["type"] = Known(kind) if isinstance(kind, list | tuple) else kind
+        more["type"] = click.Choice(kind) if isinstance(kind, list | tuple) else kind
     names = [word for word in words if word not in values]
     return click.option(*names, cls=Option, group=group, help=text, **more)
 

@@ -35,9 +35,7 @@ CUT = "\ue000"
 ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
 STDIN, CHARTS = "-", "charts="
-WISHES = (
-    *("format", "scale", "decimal", "exclude", "only", "rows", "sheet", "anonymise"),
-)
+WISHES = ["format", "scale", "decimal", "exclude", "only", "rows", "sheet", "anonymise"]
 """Parameters that say how to read, beside columns and the companion."""
 
 
@@ -54,10 +52,8 @@ def take_reading(options: dict[str, Any]) -> tuple[Asked, str | None]:
     for text in options.pop("columns"):
         role, _, column = text.partition("=")
         if role not in ROLES or not column:
-            raise OptionError(
-                f"--column must be one of {', '.join(ROLES)}, = and the name of a "
-                f"column, got {text!r}. Write for instance --column rank=Place."
-            )
+            rule = f"one of {', '.join(ROLES)}, = and a column, as in rank=Place"
+            raise must_be("--column", rule, text)
         columns[role] = column
     wishes = {name: options.pop(name, None) for name in WISHES}
     companion = options.pop("companion", None)
@@ -200,12 +196,9 @@ def check_paths(outputs: Paths, inputs: Paths) -> None:
                 "Write to another file."
             )
         if path == STDIN or not place.name or place.is_dir():
-            raise OptionError(f"{option} must be the path of a file, got {path!r}.")
+            raise must_be(option, "the path of a file", path)
         if not place.parent.is_dir():
-            raise OptionError(
-                f"{option} must be a path that can be written, got {path!r}: there is "
-                "no such folder."
-            )
+            raise must_be(option, "in a folder that is there", path)
         taken[place.resolve()] = name
 
 
@@ -265,19 +258,16 @@ class Job:
             from evenhand.words.page import require_html
 
             require_html(self._report)
-        files = evidence_in(evidence)
-        names = ("--assignment", "its seal", "its secret")
+        record, *hidden = evidence_in(evidence)
         inputs = {"--with": companion, "--anonymise": self._key, **(more or {})}
-        inputs |= {**dict(zip(names, files, strict=True)), "FILE": self._file}
+        inputs |= dict(zip(("its seal", "its secret"), hidden, strict=True))
+        inputs |= {"--assignment": record, "FILE": self._file}
         written = {"--output": self._shown["output"], "--record": self._record}
         written["--report"] = self._report
         tables = {f"--export {Path(path).resolve()}": path for _, path in self._exports}
         check_paths({**written, **tables}, inputs)
         if self._key is not None and evidence is not None:
-            raise OptionError(
-                "--anonymise must be left out with --assignment, whose record holds "
-                "the reviewers' names."
-            )
+            raise OptionError("--anonymise must be left out with --assignment.")
         counts = command == "compare"
         self.ratings, self._files = read(self._file, asked, companion, counts=counts)
         # A report lists scores one by one, so that one of too many is refused now.
@@ -286,7 +276,7 @@ class Job:
             from evenhand.engines.counts import one_by_one
 
             self._listed = one_by_one(self.ratings)
-        self.assignment = _assignment(*files)
+        self.assignment = None if record is None else _assignment(record, *hidden)
 
     def deliver(
         self,
@@ -357,12 +347,8 @@ class Job:
         return files
 
 
-def _assignment(
-    record: str | None, seal: str | None, secret: str | None
-) -> Assignment | None:
+def _assignment(record: str, seal: str | None, secret: str | None) -> Assignment:
     """Read the assignment of a command, verified if it has seal and secret."""
-    if record is None:
-        return None
     from evenhand.records.record import load_assignment
 
     revealed, published = read_hex(secret, "secret"), read_hex(seal, "seal")
@@ -382,11 +368,9 @@ def _exports(
             continue
         folder = text.removeprefix(CHARTS)
         if not folder or Path(folder).is_file():
-            raise OptionError(f"charts must be a folder, got {folder!r}.")
+            raise must_be("charts", "a folder", folder)
         if command == "grade":
-            raise OptionError(
-                "charts must be left out with grade; --report draws the marks."
-            )
+            raise OptionError("charts must be left out with grade: use --report.")
         from evenhand._charts import renderer
 
         renderer()

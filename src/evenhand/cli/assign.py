@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import COUNT, option
-from evenhand.errors import EvenhandError, OptionError, printable
+from evenhand.errors import EvenhandError, OptionError, must_be, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
 DESIGNS = ["halves", "coins", "matched", "panels", "pairs", "balanced"]
 AMENDING = ("drop", "add", "done", "leave_open")
-WAYS: tuple[dict[str, str], ...] = (
-    {},
-    {"rows": "items"},
-    {"rows": "reviewers"},
-    {"sheet": "all", "rows": "items"},
-)
+ROWS = [{"rows": "items"}, {"rows": "reviewers"}]
+WAYS: list[dict[str, str]] = [{}, *ROWS, {"sheet": "all", "rows": "items"}]
 """How ratings so far may be read; the last is for the workbook of --sheets."""
 WRITTEN = ("output", "sheets", "ballots")
 
@@ -164,9 +160,7 @@ def _refuse(options: Options, names: Iterable[str], rule: str) -> None:
 def _check(options: Options) -> None:
     for name, suffix in (("sheets", ".xlsx"), ("ballots", ".html")):
         if not (options[name] or suffix).casefold().endswith(suffix):
-            raise OptionError(
-                f"--{name} must be a file that ends in {suffix}, got {options[name]!r}."
-            )
+            raise must_be(f"--{name}", f"a file that ends in {suffix}", options[name])
     if options["amend"] is not None:
         others = set(options) - {*AMENDING, *WRITTEN, "amend", "secret", "as_json"}
         _refuse(options, sorted(others), "be left out with --amend")
@@ -179,9 +173,7 @@ def _check(options: Options) -> None:
         rest = [name for name in options if name not in ("seal", "secret")]
         _refuse(options, rest, "come with --items, --reviewers and --design")
     elif lacking:
-        raise OptionError(
-            f"--items, --reviewers and --design must be given, got no --{lacking[0]}."
-        )
+        raise OptionError(f"--{lacking[0]} must be given, or only --seal and --secret.")
     if sealing and secret is None:
         raise OptionError("--seal must come with --secret, a file to keep the secret.")
     if secret is not None:
@@ -203,9 +195,7 @@ def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
     inputs = {"--amend": chain[-1], "the new record": str(target)}
     _shared.check_paths(written, {**inputs, "--done": options["done"]})
     if target.exists():
-        raise OptionError(
-            f"{target} must not be there: the amendment would replace it."
-        )
+        raise OptionError(f"{target} must not be there: it would be replaced.")
     secret = secret or _shared.read_hex(kept, "secret")
     drawn = load_assignment(chain[0], secret=secret)
     found = drawn.amend(

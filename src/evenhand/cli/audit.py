@@ -8,13 +8,12 @@ import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import option
-from evenhand.errors import OptionError, printable
+from evenhand.errors import OptionError, must_be, printable
 
 if TYPE_CHECKING:
     from evenhand.records.replay import Audit
 
 DIFFERS = 1
-HIDDEN = ("seal", "secret")
 
 
 @click.command("audit", cls=_options.Grouped)
@@ -65,28 +64,24 @@ def _replay(record: str, ratings: str | None, options: dict[str, Any]) -> Audit:
     """Check a decision or an assignment."""
     from evenhand.records.replay import audit
 
-    given = {name: options[name] for name in ("assignment", *HIDDEN)}
-    given["assignment"], *hidden = _shared.evidence_in(options["assignment"])
-    if options["assignment"] is None:
-        found, *hidden = _shared.evidence_in(record)
-        record = str(found)
-    for name, path in zip(HIDDEN, hidden, strict=True):
-        given[name] = given[name] or path
+    folder = options["assignment"]
+    found, seal, secret = _shared.evidence_in(record if folder is None else folder)
+    if folder is None:
+        record, found = str(found), None
+    seal, secret = options["seal"] or seal, options["secret"] or secret
     asked, companion = _shared.take_reading(options)
-    files = {"RECORD": record, "RATINGS": ratings, "--with": companion}
-    files |= {f"--{name}": path for name, path in given.items()}
+    files = {"RECORD": record, "RATINGS": ratings, "--assignment": found}
+    files |= {"--seal": seal, "--secret": secret, "--with": companion}
     files["--anonymise"] = asked.anonymise
     _shared.check_paths({"--output": options["output"]}, files)
     read: Any = None
     if ratings is not None:
         read, new = _shared.read(ratings, asked, companion, counts=True)
         if new:
-            raise OptionError(
-                f"--anonymise must be the key of the decision, got {new[0].path!r}: "
-                "there is no such file."
-            )
-    seal, secret = (_shared.read_hex(given.pop(kind), kind) for kind in HIDDEN)
-    return audit(record, read, **given, seal=seal, secret=secret)
+            raise must_be("--anonymise", "the key of the decision", new[0].path)
+    published = _shared.read_hex(seal, "seal")
+    revealed = _shared.read_hex(secret, "secret")
+    return audit(record, read, assignment=found, seal=published, secret=revealed)
 
 
 def _bundle(path: str, ratings: str | None, options: dict[str, Any]) -> Audit:

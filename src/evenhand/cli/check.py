@@ -8,7 +8,6 @@ import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import deciding
-from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
     from evenhand.diagnosis.check import Check
@@ -35,7 +34,6 @@ TABLE = "(table)"
     "Redraw every reviewer's scale 200 times, and show how many of the best K stay, "
     "beside the plain mean.",
 )
-@deciding("--dask ADDRESS", "Redraw scales on the Dask cluster with this address.")
 @_options.extra_options()
 @_options.result_options
 @_options.reading_options()
@@ -53,12 +51,9 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand check examples/conference.csv --top 5
     """
-    if options["dask"] and not options["warped"]:
-        raise OptionError("--dask must come with --warp: nothing else is shared out.")
     job = _shared.Job("check", options)
     from evenhand.diagnosis.check import TOLD, check
     from evenhand.diagnosis.warp import warp
-    from evenhand.engines.executors import workers
     from evenhand.randomness import seed_from
     from evenhand.ranking.ranking import DEFAULT, rank
 
@@ -70,10 +65,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         found = check(job.ratings, top=top, order=order, rng=seed)
         if options["warped"]:
             say("Redrawing scales")
-            with workers(None if options["dask"] else 1, options["dask"]) as executor:
-                survived = warp(
-                    job.ratings, method=method, top=top, executor=executor, rng=seed
-                )
+            survived = warp(job.ratings, method=method, top=top, rng=seed)
     more = {} if survived is None else {"warp": survived.to_dict()}
     job.deliver(found, lambda: explain(found, survived), TOLD, **more)
 

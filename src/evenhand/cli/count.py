@@ -57,7 +57,7 @@ def count(files: tuple[str, ...], output: str | None, **options: Any) -> None:  
 
 
 @click.command("query", cls=_options.Grouped)
-@click.argument("job", metavar="JOB", type=_options.Known(JOBS))
+@click.argument("job", metavar="JOB", type=click.Choice(JOBS))
 @option("--dialect", "Whose SQL.", DIALECTS, default="duckdb", show_default=True)
 @option("--table NAME", "Table of the ratings.", default="ratings")
 @option("--reviewer COLUMN", "Its column of the reviewer.", default="reviewer")

@@ -74,10 +74,13 @@ def command(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 
         db = str(Path(folder) / "demo.db") if fresh else options["db"]
         served = Served(db, _address(options), demo=options["demo"])
         with contextlib.closing(served):
-            if options["path"]:
-                _print(served, options["path"])
-            else:
+            if not (path := options["path"]):
                 _run(served, options)
+                return
+            status, text = served.get(path)
+            click.echo(text, nl=False)
+    if status >= WRONG:
+        raise OptionError(f"{path} was answered with status {status}.")
 
 
 def _address(options: dict[str, Any]) -> Address:
@@ -96,13 +99,6 @@ def _address(options: dict[str, Any]) -> Address:
     host = "0.0.0.0" if lan else options["host"]  # noqa: S104 - as asked
     same = {name: options[name] for name in ("port", "proxy", "certfile", "keyfile")}
     return Address(host=host, public_url=url, **same)
-
-
-def _print(served: Served, path: str) -> None:
-    status, text = served.get(path)
-    click.echo(text, nl=False)
-    if status >= WRONG:
-        raise OptionError(f"{path} was answered with status {status}.")
 
 
 def _run(served: Served, options: dict[str, Any]) -> None:
@@ -180,9 +176,7 @@ def purge(db: str, *, due: bool) -> None:
     from evenhand.web.store import open_store
 
     if not due:
-        raise OptionError(
-            "purge must come with --due. One evaluation is purged on its page."
-        )
+        raise OptionError("purge must come with --due; one is purged on its page.")
     with contextlib.closing(open_store(db)) as store:
         with store.writing.begin() as connection:
             titles = purge_due(connection, datetime.now(UTC))

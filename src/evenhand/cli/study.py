@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +13,7 @@ from evenhand.cli._options import COUNT, option
 from evenhand.errors import OptionError, printable, unknown
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from evenhand._outputs import Output
     from evenhand.lab.figures import Figure
-    from evenhand.lab.scenario import Scenario
-    from evenhand.lab.simulation import Simulation
     from evenhand.lab.theorems import Theorems
     from evenhand.method import Method
     from evenhand.words.tables import Table
@@ -32,7 +25,6 @@ METHODS = {
 BASELINES = {"compare": "coin", "rank": "topological"}
 NONE = "none"
 FIGURES = ("fig1", "fig2", "fig3", "all")
-KEYS = {"fig2": "pooled losses (mean over trials)", "fig3": "exact"}
 TITLES = {"compare": "Two items", "rank": "Many items"}
 
 
@@ -66,10 +58,6 @@ TITLES = {"compare": "Two items", "rank": "Many items"}
 @option("--loss NAME...", "zero-one, kendall, footrule or top-K.")
 @option("--trials", "How many.", default=10_000, show_default=True)
 @_options.cluster_options
-@option(
-    "--export PATH",
-    "Write the ratings of one trial there as CSV, and the true values beside them.",
-)
 @_options.result_options
 def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Try methods on a scenario, and show how far each beats a baseline.
@@ -89,8 +77,7 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
     given = {name: options.get(name) for name in FIELDS}
     case = Scenario(**{name: one for name, one in given.items() if one is not None})
     seed = seed_from(options["seed"])
-    _shared.check_paths({f"--{it}": options[it] for it in ("output", "export")}, {})
-    files = [] if options["export"] is None else _trial(case, seed, options["export"])
+    _shared.check_paths({"--output": options["output"]}, {})
     baseline = options["baseline"] or BASELINES[case.job]
     with workers(options["workers"], options["dask"]) as executor:
         result = simulation.simulate(
@@ -102,52 +89,12 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
             executor=executor,
             rng=seed,
         )
-    _shared.show(result.to_dict(), lambda: _improvements(result), options, files)
+    _shared.show(result.to_dict(), lambda: repr(result), options)
     _shared.note(result.notices, result.seed)
 
 
-def _improvements(result: Simulation) -> str:
-    """Tell a simulation to people."""
-    rows, baseline = result.rows, result.parameters["baseline"]
-    columns = {
-        "method": [row.method for row in rows],
-        "loss": [row.loss for row in rows],
-        "risk": [_plus_minus(row.risk, row.se) for row in rows],
-    }
-    words = f"{result.trials:,} trials; ± is one standard error."
-    if baseline is not None:
-        words += f" Improvement is the share of {baseline}'s risk that is saved."
-        gains = [_plus_minus(row.improvement, row.improvement_se) for row in rows]
-        columns["improvement"] = [f"{gain} %" if gain else "" for gain in gains]
-    return _shared.rendered(_shared.columns(columns, left=("method", "loss")), words)
-
-
-def _plus_minus(value: float | None, error: float | None) -> str:
-    """Show a number to the digits that its error leaves."""
-    if value is None or error is None:
-        return ""
-    if error == 0:
-        return f"{value:.4g}"
-    places = max(0, 1 - int(f"{error:e}".partition("e")[2]))
-    return f"{value:.{places}f} ± {error:.{places}f}"
-
-
-def _trial(scenario: Scenario, seed: int, path: str) -> list[Output]:
-    """Return the ratings of the first trial, and the true values beside them."""
-    import polars as pl
-
-    from evenhand._outputs import Output
-    from evenhand.lab.simulation import draw_ratings
-
-    ratings, truth = draw_ratings(scenario, rng=seed)
-    beside = Path(path).with_name(f"{Path(path).stem}_truth.csv")
-    values = pl.DataFrame({"item": list(truth), "value": list(truth.values())})
-    written = ratings.to_frame().write_csv()
-    return [Output(path, written), Output(str(beside), values.write_csv())]
-
-
 @click.command("reproduce")
-@click.argument("figure", nargs=-1, type=_options.Known(FIGURES), metavar="[FIGURE]...")
+@click.argument("figure", nargs=-1, type=click.Choice(FIGURES), metavar="[FIGURE]...")
 @option(
     "-o --output DIRECTORY",
     "Where to write JSON, CSV, PNG and SVG files; made if it is not there.",
@@ -182,22 +129,18 @@ def reproduce(
 
 def _numbers(figure: Figure) -> str:
     """Tell the numbers of a figure to people."""
-    columns: dict[str, list[str]] = defaultdict(list)
-    for row in figure.rows:
-        if figure.name == "fig3":
-            for name in ("gamma", "perfect", "biased"):
-                columns[name].append(f"{row[name]:.6g}")
-            continue
-        if row["method"] == figure.rows[0]["method"]:
-            if "n" in row:
-                columns["items"].append(str(row["n"]))
-            columns["reviewers"].append(str(row["m"]))
-        cell = f"{row['improvement']:.2f}\u00b1{row['se']:.2f}"
-        if "n" in row:
-            cell += f" ({row['improvement_mean_of_trials']:.2f})"
-        columns[str(row["method"])].append(cell)
-    key = KEYS.get(figure.name, "\u00b1 s.e.")
-    head = f"{figure.name}: {figure.title}\nImprovement in per cent: {key}"
+    import polars as pl
+
+    rows, error = pl.DataFrame(figure.rows), ""
+    rows = rows.with_columns(pl.selectors.float().round(4))
+    if "method" in rows.columns:
+        error = ", \u00b1 standard error"
+        numbers = pl.col("improvement", "se").round(2)
+        cell = pl.concat_str(numbers, separator="\u00b1").alias("cell")
+        sizes = [name for name in ("n", "m") if name in rows.columns]
+        rows = rows.with_columns(cell).pivot("method", index=sizes, values="cell")
+    columns = {name: [str(it) for it in rows[name]] for name in rows.columns}
+    head = f"{figure.name}: {figure.title}\nImprovement in per cent{error}"
     notes = [notice.message for notice in figure.notices]
     return _shared.rendered(head, _shared.columns(columns, left=()), *notes)
 
@@ -293,12 +236,10 @@ def _overview(chosen: list[type[Method]]) -> str:
 
 def _page(method: type[Method]) -> str:
     """Show one method."""
-    from rich.padding import Padding
-
     from evenhand.method import as_json
 
     default = ", the default" if method.default else ""
-    lines: list[RenderableType] = [
+    lines = [
         f"{method.name} ({TITLES[method.job].lower()}{default})",
         *(" ".join(part.split()) for part in (method.__doc__ or "").split("\n\n")),
         f"Assumes: {method.assumes}.",
@@ -310,5 +251,5 @@ def _page(method: type[Method]) -> str:
     for name, field in method.options().items():
         usual = field.default if not callable(field.default) else str(field.default)
         shown = usual if isinstance(usual, str) else as_json(usual)
-        lines.append(Padding(f"{name}={shown}: {field.metadata['says']}", (0, 0, 0, 2)))
+        lines.append(f"  {name}={shown}: {field.metadata['says']}")
     return _shared.rendered(*lines)

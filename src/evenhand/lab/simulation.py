@@ -213,7 +213,7 @@ def simulate(
         for part, ties in blocks:
             found.append(part)
             tied, done = tied + ties, done + len(part)
-            say(f"{done:,} of {trials:,} trials", done, trials)
+            say("Trials", done, trials)
     rows = _rows(plan, np.concatenate(found))
     notices = _notices(scenario, tied / trials)
     return Simulation(rows, trials, _parameters(plan), plan.seed, notices)
