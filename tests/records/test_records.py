@@ -665,7 +665,7 @@ def test_lists_are_read_in_every_form(tmp_path: Path) -> None:
         assert lists.read_labels(str(file), "item") == ["b", "a", "=c"]
     table = str(tmp_path / "table.csv")
     assert lists.read_labels(table, "item", "title") == ["T", "T", "T"]
-    with pytest.raises(EvenhandError, match="unknown column 'titel', did you mean"):
+    with pytest.raises(EvenhandError, match="Unknown column 'titel', did you mean"):
         lists.read_labels(table, "item", "titel")
     with pytest.raises(RatingsError, match="one column for the reviewer, got 0"):
         lists.read_labels(table, "reviewer")
