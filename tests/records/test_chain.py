@@ -23,7 +23,7 @@ def log(*kinds: str) -> list[str]:
         event = append(
             head, kind, AT, says={"n": number}, payload=payload_hash("0", number)
         )
-        head = event.head
+        head = event
         lines.append(event.line)
     return lines
 

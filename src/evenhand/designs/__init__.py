@@ -19,22 +19,14 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.errors import DesignError, as_whole
-from evenhand.randomness import (
-    HALF,
-    Chance,
-    Drawn,
-    RNGLike,
-    outcomes,
-    seed_from,
-    stream,
-)
+from evenhand.randomness import HALF, Drawn, RNGLike, outcomes, seed_from, stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from evenhand.arrays import Codes
     from evenhand.designs.balancing import Bundles
-    from evenhand.randomness import Stream
+    from evenhand.randomness import Chance, Stream
 
     Assignment = Codes
     # What draws, and whether all that it may draw are exactly as likely; dealing counts
@@ -261,24 +253,13 @@ def law(
 
 
 def _halves(n_reviewers: int) -> Plan:
-    count = as_whole("n_reviewers", n_reviewers, 1)
-    return lambda chance, _: _split(count, chance), True
-
-
-def _split(count: int, chance: Chance) -> Sides:
-    firsts = count // 2 + (count % 2 == 1 and chance.coin(HALF))
-    sides = []
-    for left in range(count, 0, -1):
-        # Taken with this probability, every choice of `firsts` reviewers is as likely.
-        first = chance.coin(Fraction(firsts, left))
-        firsts -= first
-        sides.append(0 if first else 1)
-    return tuple(sides)
+    people = range(as_whole("n_reviewers", n_reviewers, 1))
+    return _split_each([[[who] for who in people]])
 
 
 def _coins(n_reviewers: int) -> Plan:
     people = range(as_whole("n_reviewers", n_reviewers, 1))
-    return lambda chance, _: tuple(0 if chance.coin(HALF) else 1 for _ in people), True
+    return _split_each([[[who]] for who in people])
 
 
 def _matched(pairs: Sequence[Hashable]) -> Plan:
@@ -289,25 +270,43 @@ def _matched(pairs: Sequence[Hashable]) -> Plan:
                 f"pairs must name every pair for two reviewers, got {len(group)} for "
                 f"{pairs[group[0]]!r}."
             )
-
-    def procedure(chance: Chance, _: Stream) -> Sides:
-        sides = [0] * len(pairs)
-        for one, other in groups:
-            sides[other if chance.coin(HALF) else one] = 1
-        return tuple(sides)
-
-    return procedure, True
+    return _split_each([[[who] for who in group] for group in groups])
 
 
 def _panels(panel: Sequence[Hashable]) -> Plan:
-    groups = _groups("panel", panel)
+    return _split_each([_groups("panel", panel)])
+
+
+def _split_each(strata: Sequence[Sequence[Sequence[int]]]) -> Plan:
+    """Split the units of each stratum into halves; reviewers of a unit stay together.
+
+    A coin for an odd unit is all that there is in a stratum of one.
+    """
 
     def procedure(chance: Chance, _: Stream) -> Sides:
-        split = zip(_split(len(groups), chance), groups, strict=True)
-        sides = {reviewer: side for side, group in split for reviewer in group}
-        return tuple(sides[reviewer] for reviewer in range(len(panel)))
+        sides: dict[int, int] = {}
+        for units in strata:
+            count = len(units)
+            firsts = count // 2 + (count % 2 == 1 and chance.coin(HALF))
+            for first, unit in zip(choose(count, firsts, chance), units, strict=True):
+                sides |= dict.fromkeys(unit, 0 if first else 1)
+        return tuple(sides[reviewer] for reviewer in sorted(sides))
 
     return procedure, True
+
+
+def choose(count: int, number: int, chance: Chance) -> list[bool]:
+    """Say of each of so many things whether it is chosen; all choices are as likely.
+
+    Examples:
+        >>> set(outcomes(lambda chance: tuple(choose(4, 2, chance))).values())
+        {Fraction(1, 6)}
+    """
+    chosen = []
+    for left in range(count, 0, -1):
+        chosen.append(chance.coin(Fraction(number, left)))
+        number -= chosen[-1]
+    return chosen
 
 
 def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:
@@ -341,16 +340,13 @@ def _pairs(n_items: int, n_reviewers: int) -> Plan:
         drawn = []
         for place in range(reviewers):
             other = place + chance.pick(most - place)
-            drawn.append(_pair(moved.get(other, other)))
+            index = moved.get(other, other)
+            high = (1 + math.isqrt(8 * index + 1)) // 2
+            drawn.append((index - math.comb(high, 2), high))
             moved[other] = moved.get(place, place)
         return tuple(drawn)
 
     return procedure, True
-
-
-def _pair(index: int) -> tuple[int, int]:
-    high = (1 + math.isqrt(8 * index + 1)) // 2
-    return index - math.comb(high, 2), high
 
 
 def _balanced(

@@ -290,9 +290,7 @@ class Assignment:
         kept = tuple(row for row in self.rows if row not in set(open_rows))
         return drawing.amend(Amendment(self, gone, new, kept, **flags), secret)
 
-    def strays(
-        self, ratings: Ratings, items: Sequence[Label] | None = None
-    ) -> tuple[tuple[Label, Label], ...]:
+    def strays(self, ratings: Ratings, items: Sequence[Label] | None = None) -> Rows:
         """Return reviewer and item of each rating that was not assigned.
 
         Args:
@@ -313,9 +311,7 @@ class Assignment:
         rated = _among(_rated(ratings), items)
         return tuple(row for row in rated if _key(row) not in known)
 
-    def missing(
-        self, ratings: Ratings, items: Sequence[Label] | None = None
-    ) -> tuple[tuple[Label, Label], ...]:
+    def missing(self, ratings: Ratings, items: Sequence[Label] | None = None) -> Rows:
         """Return reviewer and item of each review that has no rating.
 
         Args:
@@ -348,7 +344,13 @@ class Assignment:
             )
 
     def __repr__(self) -> str:
-        lines = [self._title(), self.law]
+        seed = f"seed {self.seed}" if isinstance(self.seed, int) else "sealed seed"
+        seed = seed if self.backing == "declared" else f"{self.backing} seed"
+        sizes = f"{len(self.rows)} reviews of {len(self.items)} items by "
+        title = f"{sizes}{len(self.reviewers)} reviewers, design {self.design}, {seed}"
+        if times := len(self.amendments()):
+            title += f", amended {counted(times, 'time')}"
+        lines = [title, self.law]
         for reviewer, items in list(self.bundles().items())[:SHOWN]:
             lines.append(f"{reviewer!r}: {listing(items)}")
         if len(self.reviewers) > SHOWN:
@@ -380,16 +382,6 @@ class Assignment:
     def amendments(self) -> list[Amendment]:
         """Return what changed since the first draw, in order."""
         return [one.amends for one in self.chain if one.amends is not None]
-
-    def _title(self) -> str:
-        seed = f"seed {self.seed}" if isinstance(self.seed, int) else "sealed seed"
-        seed = seed if self.backing == "declared" else f"{self.backing} seed"
-        times = len(self.chain) - 1
-        amended = f", amended {counted(times, 'time')}" if times else ""
-        return (
-            f"{len(self.rows)} reviews of {len(self.items)} items by "
-            f"{len(self.reviewers)} reviewers, design {self.design}, {seed}{amended}"
-        )
 
 
 def _rated(ratings: Ratings) -> Rows:

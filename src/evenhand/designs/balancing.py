@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
+from evenhand.designs import choose
 from evenhand.errors import DesignError, counted, listing, must_be, require_whole
 from evenhand.randomness import Stream, uniforms
 
@@ -354,7 +355,8 @@ class Tables:
             choice = self._choice(depth, state, chance)
             for (group, _), number in zip(state, choice, strict=True):
                 of_kind = [column for column, kind in enumerate(kinds) if kind == group]
-                chosen += _some(of_kind, number, chance)
+                some = choose(len(of_kind), number, chance)
+                chosen += list(itertools.compress(of_kind, some))
             for column in chosen:
                 room[column] -= 1
             filled[row] = tuple(sorted(chosen))
@@ -384,15 +386,6 @@ def _summing(most: Sequence[int], total: int) -> Iterator[Choice]:
     for some in range(min(most[0], total) + 1):
         for others in _summing(most[1:], total - some):
             yield (some, *others)
-
-
-def _some(columns: list[int], number: int, chance: Chance) -> list[int]:
-    chosen: list[int] = []
-    for place, column in enumerate(columns):
-        left, open_places = len(columns) - place, number - len(chosen)
-        if open_places and chance.coin(Fraction(open_places, left)):
-            chosen.append(column)
-    return chosen
 
 
 def fair_start(grid: Grid, chance: Chance) -> Bundles:

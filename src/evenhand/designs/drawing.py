@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from evenhand.designs.assignment import Rows
     from evenhand.randomness import Chance
 
+    Labels = tuple[Label, ...]
+    Held = dict[Label, set[Label]]
     # A mapping's keys are of one type to a type checker, which knows no subtypes there.
     Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
 
@@ -53,7 +55,6 @@ DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
 SEAL_PREFIX = "evenhand.seal/1:"
 AMEND_PREFIX = "evenhand.amend/1:"
 RESERVES_PREFIX = "evenhand.reserves/1:"
-SECRET_BYTES = 32
 SECRET = re.compile(r"[0-9a-f]{64}")
 GROUPED = {"matched": "pair", "panels": "panel"}
 STEPPED_IN = "Who stepped in for whom was drawn at random."
@@ -264,9 +265,7 @@ def shuffled(things: Iterable[Thing], chance: Chance) -> list[Thing]:
     return [left.pop(chance.pick(len(left))) for _ in range(len(left))]
 
 
-def hand_out(
-    items: Sequence[Label], held: dict[Label, set[Label]], chance: Chance
-) -> list[tuple[Label, Label]]:
+def hand_out(items: Sequence[Label], held: Held, chance: Chance) -> Rows:
     """Give items to those who stay, evenly, and nobody what they have already.
 
     Round after round, with people and items in a random order, as many items as
@@ -286,7 +285,7 @@ def hand_out(
     Examples:
         >>> from evenhand.randomness import outcomes
         >>> held = {"a": {1}, "b": {2}, "c": {3}}
-        >>> sorted(outcomes(lambda chance: tuple(hand_out([1], held, chance))).items())
+        >>> sorted(outcomes(lambda chance: hand_out([1], held, chance)).items())
         [((('b', 1),), Fraction(1, 2)), ((('c', 1),), Fraction(1, 2))]
     """
     has = {who: set(own) for who, own in held.items()}
@@ -305,12 +304,10 @@ def hand_out(
             given.append((who, left[number]))
             has[who].add(left[number])
         left = [it for number, it in enumerate(left) if number not in taken.values()]
-    return given
+    return tuple(given)
 
 
-def _matched(
-    items: list[Label], people: list[Label], has: dict[Label, set[Label]]
-) -> dict[Label, int]:
+def _matched(items: list[Label], people: list[Label], has: Held) -> dict[Label, int]:
     """Find somebody for as many items as possible, one item each at most."""
     taken: dict[Label, int] = {}
 
@@ -432,7 +429,7 @@ def fresh_secret() -> str:
         >>> len(fresh_secret())
         64
     """
-    return secrets.token_hex(SECRET_BYTES)
+    return secrets.token_hex(32)
 
 
 def seal_of(secret: str) -> str:
@@ -495,19 +492,15 @@ def _codes(what: str, names: Iterable[object], known: Sequence[Label]) -> list[i
     return found
 
 
-def _conflicts(
-    conflicts: Sequence[tuple[Label, Label]],
-    reviewers: Sequence[Label],
-    items: Sequence[Label],
-) -> tuple[tuple[int, int], ...]:
+def _conflicts(conflicts: Rows, who: Labels, items: Labels) -> list[tuple[int, int]]:
     """Return the codes of reviewer and item of each conflict."""
     for conflict in conflicts:
         apart = isinstance(conflict, Iterable) and not isinstance(conflict, str)
         if not apart or len([*conflict]) != designs.PAIR:
             raise must_be("conflicts", "pairs of a reviewer and an item", conflict)
-    people = _codes("reviewer", (who for who, _ in conflicts), reviewers)
+    people = _codes("reviewer", (person for person, _ in conflicts), who)
     things = _codes("item", (item for _, item in conflicts), items)
-    return tuple(sorted(set(zip(people, things, strict=True))))
+    return sorted(set(zip(people, things, strict=True)))
 
 
 def _grouped(groups: Groups, reviewers: tuple[Label, ...], design: str) -> Rows:

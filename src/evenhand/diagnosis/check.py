@@ -495,10 +495,8 @@ def sizes_sentence(found: Check) -> str:
     text = f"{counted(number, what[found.kind])} of {counted(items, 'item')}"
     if found.kind == "comparisons":
         return f"{text}; an item has {found.reviews} of them."
-    return (
-        f"{text} by {counted(reviewers, 'reviewer')}: a reviewer rated "
-        f"{found.load}, an item has {found.reviews}."
-    )
+    text += f" by {counted(reviewers, 'reviewer')}: a reviewer rated {found.load}"
+    return f"{text}, an item has {found.reviews}."
 
 
 def _repeated(found: Check, code: str) -> Found:
@@ -520,11 +518,9 @@ def _groups_found(found: Check) -> Found:
     )
     more = groups.count - SHOWN_GROUPS
     shown += f"; and {counted(more, 'more group')}" if more > 0 else ""
-    yield (
-        "groups",
-        f"The items fall into {groups.count:,} groups that no comparison connects; "
-        f"items of different groups cannot be ordered by reviewers' orders ({shown}).",
-    )
+    text = f"The items fall into {groups.count:,} groups that no comparison connects; "
+    text += "items of different groups cannot be ordered by reviewers' orders"
+    yield "groups", f"{text} ({shown})."
 
 
 def _some(labels: Iterable[object], size: int) -> str:
@@ -539,19 +535,22 @@ def _model_found(found: Check) -> Found:
     yield from _repeated(found, "no_ladder")
     yield from _repeated(found, "no_needed")
     if found.needed is not None:
-        cut = found.needed
-        pair, side = (
-            [f"{100 * one.probability:g} %: {more_reviews(one)}" for one in targets]
-            for targets in (cut.pair, cut.side)
-        )
-        yield (
-            "needed",
-            f"At the cut after {counted(cut.top, 'item')} in the order of the ranking, "
-            f"additional reviews needed per item to put {cut.above!r} and "
-            f"{cut.below!r} in their true order with a probability of "
-            f"{'; of '.join(pair)}; and to have, of the {counted(cut.near, 'item')} "
-            f"near the cut, on their true side on average {'; '.join(side)}.",
-        )
+        yield "needed", needed_sentence(found.needed)
+
+
+def needed_sentence(cut: reviewers.Needed) -> str:
+    """Say how many more reviews the items at a cut need."""
+    pair, side = (
+        [f"{100 * one.probability:g} %: {more_reviews(one)}" for one in targets]
+        for targets in (cut.pair, cut.side)
+    )
+    return (
+        f"At the cut after {counted(cut.top, 'item')} in the order of the ranking, "
+        f"additional reviews needed per item to put {cut.above!r} and {cut.below!r} in "
+        f"their true order with a probability of {'; of '.join(pair)}; and to have, of "
+        f"the {counted(cut.near, 'item')} near the cut, on their true side on average "
+        f"{'; '.join(side)}."
+    )
 
 
 def more_reviews(target: reviewers.Target) -> str:
@@ -580,16 +579,14 @@ def _contradictions(found: Check) -> Found:
         if told.compared:
             yield code, "The reviewers' orders do not contradict each other."
         return
-    pairs = (
-        f"{told.both_orders:,} of {told.repeated:,} pairs of items that several "
-        "reviewers ordered are put in both orders, and "
-    )
-    yield (
-        code,
-        f"Reviewers contradict each other: {pairs if told.repeated else ''}"
-        f"{told.in_cycles:,} of {found.data['items']:,} items are on a cycle of "
-        "orders.",
-    )
+    text = "Reviewers contradict each other: "
+    if told.repeated:
+        text += (
+            f"{told.both_orders:,} of {told.repeated:,} pairs of items that several "
+        )
+        text += "reviewers ordered are put in both orders, and "
+    text += f"{told.in_cycles:,} of {found.data['items']:,} items are on a cycle of "
+    yield code, f"{text}orders."
 
 
 def _variance_found(found: Check) -> Found:
@@ -598,11 +595,9 @@ def _variance_found(found: Check) -> Found:
         return
     names = ("items' values", "reviewers' offsets", "the rest")
     shares = zip(names, (told.item, told.reviewer, told.rest), strict=True)
-    parts = [f"{name} {share_text(one)}" for name, one in shares if one]
-    yield (
-        "variance",
-        f"Variance of scores, as ranks among all: {', '.join(parts)} (95 % intervals).",
-    )
+    parts = ", ".join(f"{name} {share_text(one)}" for name, one in shares if one)
+    text = f"Variance of scores, as ranks among all: {parts} (95 % intervals)."
+    yield "variance", text
     for name, share in (("Items' values", told.item), ("Offsets", told.reviewer)):
         if share is None:
             yield "confounded", f"{name} cannot be told from the rest here."
@@ -616,9 +611,8 @@ def share_text(share: reviewers.Share) -> str:
         >>> share_text(Share(0.64, 0.553, 0.71))
         '64 % (55 to 71)'
     """
-    return (
-        f"{100 * share.share:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f})"
-    )
+    ends = f"{100 * share.low:.0f} to {100 * share.high:.0f}"
+    return f"{100 * share.share:.0f} % ({ends})"
 
 
 def _strictness(found: Check) -> Found:
@@ -629,11 +623,9 @@ def _strictness(found: Check) -> Found:
     if unknown == len(words):
         yield "strictness", "No reviewer rated enough to say how strict they are."
         return
-    text = "No reviewer is clearly strict or lenient"
-    if strict or lenient:
-        text = (
-            f"{counted(strict, 'reviewer')} clearly strict, {lenient:,} clearly lenient"
-        )
+    text = f"{counted(strict, 'reviewer')} clearly strict, {lenient:,} clearly lenient"
+    if not strict and not lenient:
+        text = "No reviewer is clearly strict or lenient"
     if unknown:
         text += f"; not enough ratings to say for {unknown:,} of {len(words):,}"
     yield "strictness", f"{text}."
@@ -645,39 +637,31 @@ def _strictness(found: Check) -> Found:
             named = f"{counted(len(who), 'reviewer')} ({_some(who, len(who))})"
             parts.append(f"{named} {verb} {word}")
     if parts:
-        yield (
-            "disagreeing",
-            f"{' and '.join(parts)}, so no strictness is given for them. Of 100 "
-            "reviewers who rate like the others, about 1 at most would be named here.",
-        )
+        text = f"{' and '.join(parts)}, so no strictness is given for them. Of 100 "
+        text += "reviewers who rate like the others, about 1 at most would be named"
+        yield "disagreeing", f"{text} here."
 
 
 def _quality(found: Check) -> Found:
     if found.kind != "comparisons" and found.reviews.median < FEW_REVIEWS:
-        yield (
-            "few_reviews",
-            f"Half of the items or more have fewer than {FEW_REVIEWS} reviews, so "
-            "their positions rest on one or two opinions.",
-        )
+        text = f"Half of the items or more have fewer than {FEW_REVIEWS} reviews, so "
+        yield "few_reviews", f"{text}their positions rest on one or two opinions."
     if found.ties.tied:
         share = 100 * found.ties.share
         percent = f"{share:.0f}" if share >= 1 else f"{share:.1g}"
+        who = counted(found.ties.reviewers, "reviewer")
+        text = (
+            f"{percent} % of the pairs that one reviewer rated are tied, by {who}; a "
+        )
         yield (
             "ties",
-            f"{percent} % of the pairs that one reviewer rated are tied, by "
-            f"{counted(found.ties.reviewers, 'reviewer')}; a tie orders nothing, and "
-            "voids the paper's ranking guarantees.",
+            f"{text}tie orders nothing, and voids the paper's ranking guarantees.",
         )
     if found.single.count:
-        yield (
-            "single",
-            f"{counted(found.single.count, 'reviewer')} rated one item only, which "
-            "compares nothing and says nothing about how strict they are.",
-        )
+        text = f"{counted(found.single.count, 'reviewer')} rated one item only, which "
+        text += "compares nothing and says nothing about how strict they are."
+        yield "single", text
     if found.flat.count:
         who = _some(found.flat.reviewers, found.flat.count)
-        yield (
-            "flat",
-            f"{counted(found.flat.count, 'reviewer')} gave all their items the same "
-            f"score: {who}.",
-        )
+        text = f"{counted(found.flat.count, 'reviewer')} gave all their items the same "
+        yield "flat", f"{text}score: {who}."

@@ -394,10 +394,8 @@ def ladder_basis(ladder: Ladder) -> str:
         '24 comparisons by 8 reviewers, each predicted from other reviewers only; one of
         5 parts of the reviewers was tried.'
     """
-    text = (
-        f"{ladder.pairs:,} comparisons by "
-        f"{ladder.reviewers:,} reviewers, each predicted from other reviewers only"
-    )
+    text = f"{ladder.pairs:,} comparisons by {ladder.reviewers:,} reviewers, each "
+    text += "predicted from other reviewers only"
     if ladder.tried < ladder.folds:
         text += f"; one of {ladder.folds} parts of the reviewers was tried"
     return f"{text}."

@@ -44,19 +44,14 @@ from evenhand.errors import (
 from evenhand.losses import kendall_tau
 from evenhand.method import as_method
 from evenhand.progress import working
-from evenhand.randomness import (
-    RNGLike,
-    Stream,
-    seed_from,
-    standard_normal,
-    stream,
-    uniforms,
-)
+from evenhand.randomness import RNGLike, seed_from, standard_normal, stream, uniforms
 from evenhand.ranking.methods import Adaptive, Mean, RankMethod, Task, by_estimates
 from evenhand.ratings import Data, Names, Ratings, as_ratings
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from evenhand.randomness import Stream
 
 Order: TypeAlias = Callable[[Ratings, np.random.Generator], Sequence[int] | Codes]
 
@@ -170,10 +165,8 @@ class Warp:
         )
 
     def __repr__(self) -> str:
-        title = (
-            f"Warp test of {self.method}, best {self.top}, "
-            f"{counted(self.draws, 'draw')}, seed {self.seed}"
-        )
+        title = f"Warp test of {self.method}, best {self.top}, "
+        title += f"{counted(self.draws, 'draw')}, seed {self.seed}"
         return "\n".join([title, *self.sentences()])
 
 

@@ -74,23 +74,14 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """One line of a log.
+class Event(Head):
+    """One line of a log, and where the log stands after it.
 
     Attributes:
-        n: Its number, from 1.
         line: Its text.
-        hash: SHA-256 of the text.
     """
 
-    n: int
     line: str
-    hash: str
-
-    @property
-    def head(self) -> Head:
-        """Where the log stands after it."""
-        return Head(self.n, self.hash)
 
 
 def minute(at: datetime) -> str:
@@ -144,7 +135,7 @@ def append(
     known: dict[str, Json] = {"schema": EVENT, "n": n, "at": minute(at), "kind": kind}
     told = {key: value for key, value in more.items() if value is not None}
     line = canonical({**known, "prev": head.hash, **told})
-    return Event(n, line, text_hash(line))
+    return Event(n, text_hash(line), line)
 
 
 def parse_event(line: str, n: int) -> dict[str, Any]:
@@ -177,7 +168,7 @@ def follow(lines: Iterable[str], seal: str) -> tuple[list[dict[str, Any]], Head]
         >>> from datetime import UTC, datetime
         >>> at = datetime(2026, 11, 16, 12, 4, tzinfo=UTC)
         >>> one = append(Head(0, "0" * 64), "opened", at)
-        >>> follow([one.line], "0" * 64)[1] == one.head
+        >>> follow([one.line], "0" * 64)[1] == Head(1, one.hash)
         True
         >>> follow([one.line], "1" * 64)
         Traceback (most recent call last):
@@ -315,7 +306,12 @@ class Rules:
         yield ("payload" in event) != about or lacks, says_so
         yield from self._move(kind)
         if kind in ("created", "unsealed", "sealed"):
-            yield from self._sealing(kind, told)
+            self._part = 0
+            if kind != "sealed":
+                self._draws += 1
+                self._seal = str(told.get("seal"))
+            same = (told.get("draw"), told.get("seal")) == (self._draws, self._seal)
+            yield not same, "It has another seal, or another number of the draw."
         elif kind in REPAIRS:
             self._part += 1
             late = n > self._holds and self._part >= len(self._given)
@@ -352,14 +348,6 @@ class Rules:
         if kind == "decided" and self._state == "closed":
             after = "decided"
         self._state = after or self._state
-
-    def _sealing(self, kind: str, told: Mapping[str, Json]) -> Rule:
-        if kind != "sealed":
-            self._draws += 1
-            self._seal = str(told.get("seal"))
-        self._part = 0
-        same = (told.get("draw"), told.get("seal")) == (self._draws, self._seal)
-        yield not same, "It has another seal, or another number of the draw."
 
     @property
     def _now(self) -> Mapping[str, set[str]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._outputs import Output, write_all
 from evenhand.claims import Json, version
 from evenhand.designs.assignment import Amendment, Assignment
-from evenhand.designs.drawing import seal_of, verify
+from evenhand.designs.drawing import SECRET, seal_of, verify
 from evenhand.errors import RecordError, unknown
 from evenhand.records.canonical import (
     ABSENT,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 KINDS = {
     f"evenhand.{kind}/1": kind for kind in ("assignment", "record", "seal", "secret")
 }
-HEX = re.compile(r"[0-9a-f]{64}")
 NUMBERED = re.compile(r"-[0-9]+$")
 LARGEST = 2**28
 LABEL = str | int
@@ -123,7 +122,7 @@ def read_hex(path: str | os.PathLike[str], kind: str) -> str:
     name = os.fspath(path)
     data = read_bytes(name)
     plain = data.strip().decode("ascii", "replace")
-    if HEX.fullmatch(plain):
+    if SECRET.fullmatch(plain):
         return plain
     record = parse(data, name)
     if kind_of(record) != kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -151,43 +151,39 @@ class Audit:
         return "\n".join([*lines, self.verdict])
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What an audit may hold a record against.
+class DiffersError(Exception):
+    """A check found a difference, so that those after it have no meaning."""
+
+
+@dataclass(slots=True)
+class Trail:
+    """Checks in the order in which they are made, up to the first that differs.
 
     Attributes:
-        ratings: The ratings, or None.
+        ratings: The ratings that a record is held against, or None.
         chain: Name and record of the first draw and of each amendment, or None.
         seal: The published seal, or None.
         secret: The revealed secret, or None.
+        checks: What was checked so far.
     """
 
     ratings: Ratings | Counts | None = None
     chain: Sequence[tuple[str, Record]] | None = None
     seal: str | None = None
     secret: str | None = None
+    checks: list[Check] = field(default_factory=list)
 
-
-class DiffersError(Exception):
-    """A check found a difference, so that those after it have no meaning."""
-
-
-class Trail:
-    """Checks in the order in which they are made, up to the first that differs."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self.checks: list[Check] = []
-
-    def put(self, check: Check) -> None:
+    def put(
+        self, name: str, status: Status, says: str, where: Difference | None = None
+    ) -> None:
         """Add a check, and stop at a difference."""
-        self.checks.append(check)
-        if check.status == "differs":
+        self.checks.append(Check(name, status, says, where))
+        if status == "differs":
             raise DiffersError
 
     def skip(self, name: str, why: str) -> None:
         """Add a check that could not be made."""
-        self.put(Check(name, "unchecked", why))
+        self.put(name, "unchecked", why)
 
     def hold(
         self, name: str, expected: Json, found: Json, *says: str, field: str = ""
@@ -198,9 +194,9 @@ class Trail:
         """
         where = difference(expected, found, field or name)
         if where is not None:
-            self.put(Check(name, "differs", says[-1], where))
+            self.put(name, "differs", says[-1], where)
         elif len(says) > 1:
-            self.put(Check(name, "same", says[0]))
+            self.put(name, "same", says[0])
 
 
 def audit(
@@ -248,17 +244,16 @@ def audit(
         )
     path = name if kind == "assignment" else assignment
     chain = None if path is None else [(it, read_record(it)) for it in chain_of(path)]
-    given = Evidence(ratings, chain, seal, secret)
-    trail = Trail()
+    trail = Trail(ratings, chain, seal, secret)
     with well_formed(name), suppress(DiffersError):
         if kind == "assignment":
-            _chain(trail, given, "record")
+            _chain(trail, "record")
         else:
-            audit_decision(trail, found, name, given)
+            audit_decision(trail, found, name)
     return Audit(tuple(trail.checks))
 
 
-def audit_decision(trail: Trail, record: Record, name: str, given: Evidence) -> None:
+def audit_decision(trail: Trail, record: Record, name: str) -> None:
     """Check the record of a decision against all that there is."""
     _whole(trail, record, "record")
     result, came = record.get("result"), record.get("assignment")
@@ -271,31 +266,28 @@ def audit_decision(trail: Trail, record: Record, name: str, given: Evidence) -> 
     where = difference({key: usual[key] for key in FIELDS}, record)
     if where is not None:
         says = "A decision has no such field, or not with this value."
-        trail.put(Check("record", "differs", says, where))
-    if given.chain is not None:
-        drawn = _chain(trail, given, "assignment record", came)
-        _again(trail, record, name, drawn, given)
+        trail.put("record", "differs", says, where)
+    if trail.chain is not None:
+        _again(trail, record, name, _chain(trail, "assignment record", came))
         return
     why = "No assignment was given"
     why += "." if came is None else ", though the decision was made with one."
     trail.skip("assignment", why)
-    _again(trail, record, name, None, given)
+    _again(trail, record, name, None)
 
 
 def _whole(trail: Trail, record: Record, name: str) -> None:
     where = fault(record)
     if where is not None:
         says = f"It was edited or damaged in field {where.field!r}."
-        trail.put(Check(name, "differs", says, where))
-    trail.put(Check(name, "same", "The record matches its hash."))
+        trail.put(name, "differs", says, where)
+    trail.put(name, "same", "The record matches its hash.")
 
 
-def _chain(
-    trail: Trail, given: Evidence, called: str, came: Json = None
-) -> Assignment | None:
+def _chain(trail: Trail, called: str, came: Json = None) -> Assignment | None:
     """Check a first draw and its amendments, and the ratings against what holds now."""
     drawn: Assignment | None = None
-    chain, before = given.chain or (), None
+    chain, before = trail.chain or (), None
     for number, (name, record) in enumerate(chain, start=1):
         what = "assignment" if drawn is None else f"assignment {number}"
         _whole(trail, record, called if drawn is None else f"{what} record")
@@ -304,37 +296,35 @@ def _chain(
             trail.hold("assignment", last, came, *NAMES)
         drawn = assignment_from(record, name, drawn)
         if drawn.amends is None:
-            _sealed(trail, drawn, given)
+            _sealed(trail, drawn)
         else:
             stated = record["amends"]["sha256"]
             trail.hold(what, before, stated, *FOLLOWS, field="amends.sha256")
-        _draw(trail, record, drawn, given, what)
+        _draw(trail, record, drawn, what)
         before = record["sha256"]
-    _rated(trail, drawn, given)
+    _rated(trail, drawn)
     return drawn
 
 
-def _sealed(trail: Trail, drawn: Assignment, given: Evidence) -> None:
+def _sealed(trail: Trail, drawn: Assignment) -> None:
     """Check the published seal and the revealed secret, if they were given."""
-    if given.seal is None:
+    if trail.seal is None:
         more = "" if drawn.seal else ", and the assignment was not sealed"
         trail.skip("seal", f"No published seal was given{more}.")
     else:
         says = "The assignment has the seal that was published."
-        trail.hold("seal", given.seal, drawn.seal, says, "It has another seal.")
-    if given.secret is None:
+        trail.hold("seal", trail.seal, drawn.seal, says, "It has another seal.")
+    if trail.secret is None:
         why = "The secret was not given." if drawn.seal else "The seed is an open one."
         trail.skip("seed", why)
     else:
         says, other = "The secret matches the seal.", "It does not match the seal."
-        stated = seal_of(given.secret)
+        stated = seal_of(trail.secret)
         trail.hold("seed", stated, drawn.seal, says, other, field="seal")
 
 
-def _draw(
-    trail: Trail, record: Record, drawn: Assignment, given: Evidence, what: str
-) -> None:
-    seed = drawn.seed if given.secret is None else given.secret
+def _draw(trail: Trail, record: Record, drawn: Assignment, what: str) -> None:
+    seed = drawn.seed if trail.secret is None else trail.secret
     if seed is None:
         trail.skip(what, "The seed is still sealed.")
         return
@@ -347,33 +337,31 @@ def _draw(
     _replayed(trail, what, expected, contents(record), words)
 
 
-def _rated(trail: Trail, drawn: Assignment | None, given: Evidence) -> None:
-    if drawn is None or given.ratings is None:
+def _rated(trail: Trail, drawn: Assignment | None) -> None:
+    if drawn is None or trail.ratings is None:
         trail.skip("ratings", "No ratings were given.")
         return
-    if isinstance(given.ratings, Counts):
+    if isinstance(trail.ratings, Counts):
         trail.skip("ratings", "Counts of scores do not say who scored what.")
         return
-    if strays := drawn.strays(given.ratings):
+    if strays := drawn.strays(trail.ratings):
         reviewer, item = strays[0]
         field = f"rating of item {item!r} by reviewer {reviewer!r}"
         says = f"{counted(len(strays), 'rating')} came from outside the assignment."
         expected, found = "an assigned review", "a review that was not assigned"
         trail.hold("ratings", expected, found, says, field=field)
     says = "Every rating was assigned."
-    if missing := drawn.missing(given.ratings):
+    if missing := drawn.missing(trail.ratings):
         who = listing(dict.fromkeys(who for who, _ in missing))
         says += f" {counted(len(missing), 'assigned review')} without a rating: {who}."
-    if effect := drawn.effect(given.ratings):
+    if effect := drawn.effect(trail.ratings):
         says += f" {effect}"
-    trail.put(Check("ratings", "same", says))
+    trail.put("ratings", "same", says)
 
 
-def _again(
-    trail: Trail, record: Record, name: str, drawn: Assignment | None, given: Evidence
-) -> None:
+def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) -> None:
     """Hold ratings against a decision, and make it again."""
-    result, came, ratings = record["result"], record["assignment"], given.ratings
+    result, came, ratings = record["result"], record["assignment"], trail.ratings
     if ratings is None:
         trail.skip("data", "No ratings were given.")
         return
@@ -397,9 +385,9 @@ def _again(
     # here, so that all else of the certificate is checked.
     made = _decide(result, name, ratings, drawn and replace(drawn, backing=backing))
     words = "The ratings, method, parameters and seed give this result again"
-    if backing != "declared" and given.secret is None:
+    if backing != "declared" and trail.secret is None:
         words += f" (that its assignment was {backing} needs the secret)"
-    elif backing == "verified" and given.seal is None:
+    elif backing == "verified" and trail.seal is None:
         words += " (that its assignment was verified needs the published seal)"
     _replayed(trail, "decision", made, result, words, "result")
 
@@ -468,7 +456,7 @@ def _replayed(
     other = stated != version()
     if where is None:
         note = f"; version {stated} made it, this is {version()}" if other else ""
-        trail.put(Check(name, "same", f"{words}{note}."))
+        trail.put(name, "same", f"{words}{note}.")
         return
     says = f"A replay gives another value of {where.field!r}."
     if other:
@@ -476,4 +464,4 @@ def _replayed(
             f" Version {stated} made it and this is {version()}; the same result is "
             "promised by the same version only."
         )
-    trail.put(Check(name, "differs", says, where))
+    trail.put(name, "differs", says, where)

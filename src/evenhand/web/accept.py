@@ -319,7 +319,7 @@ def _take(
         body = rating_body(rater.label, after)
         kind = "cleared" if entry.kind == "clear" else after.state
         event = append(head, kind, now, payload=payload_hash(drawn, body))
-        head = event.head
+        head = Head(event.n, event.hash)
         writes.events.append((which, event))
         writes.payloads.append((which, event.n, drawn, body))
         writes.tasks[place] = after
