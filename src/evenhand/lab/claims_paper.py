@@ -430,13 +430,9 @@ def lemma_2(_: Trial) -> Found:
     return smallest._replace(holds=smallest.holds and max(gains)[0] > 0)
 
 
-def _reversed_order(comparisons: Comparisons) -> Order:
-    return tuple(reversed(range(comparisons.n_items)))
-
-
 ORDINALS: dict[str, Ordinal] = {
     "the index order": index_order,
-    "the reversed indices": _reversed_order,
+    "the reversed indices": lambda known: tuple(range(known.n_items))[::-1],
     "the uniform ordering": worlds.uniform,
 }
 

@@ -105,15 +105,11 @@ class Contest:
         Margins at different true rankings have nothing in common, since the scales may
         depend on the true ranking, so each is searched by itself.
         """
+        search = functools.partial(worst, budget=budget, families=families)
         found = []
         for truth in self.truths:
-            margin, table = worst(
-                functools.partial(self.margin, truth),
-                self.shape,
-                stream(seed, f"adversary {truth}"),
-                budget=budget,
-                families=families,
-            )
+            at, source = functools.partial(self.margin, truth), f"adversary {truth}"
+            margin, table = search(at, self.shape, stream(seed, source))
             found.append(Witness(margin, truth, table))
         return tuple(found)
 
@@ -207,9 +203,8 @@ def worst(
         anew = idle == PATIENCE or climbed == longest
         changed = random_rows(shape, source) if anew else _moved(rows, source)
         there = margin(as_table(changed))
-        climbed, idle = climbed + 1, 0 if there < here else idle + 1
-        if anew:
-            climbed = idle = 0
+        climbed = 0 if anew else climbed + 1
+        idle = 0 if anew or there < here else idle + 1
         # Steps on level ground lead out of the plateaus that fixed rules have.
         if anew or there <= here:
             rows, here = changed, there
@@ -250,10 +245,9 @@ def random_rows(shape: tuple[int, int], source: Stream) -> Rows:
     n_reviewers, n_items = shape
     rows = []
     for _ in range(n_reviewers):
-        row = [_size(source) * (1 - 2 * below(source, 2))]
-        for _ in range(n_items - 1):
-            row.append(row[-1] + _size(source))
-        rows.append(tuple(row))
+        base = _size(source) * (1 - 2 * below(source, 2))
+        gaps = [_size(source) for _ in range(n_items - 1)]
+        rows.append(tuple(itertools.accumulate(gaps, initial=base)))
     return tuple(rows)
 
 
@@ -334,14 +328,10 @@ class Refutation:
     probability: Fraction
 
     def __repr__(self) -> str:
-        tables = "; ".join(
-            f"f{reviewer}(0) = {low}, f{reviewer}(1) = {high}"
-            for reviewer, (low, high) in enumerate(self.scales, start=1)
-        )
-        return (
-            f"right with probability {self.probability} ({self.construction}): item "
-            f"{self.better} is better, {tables}"
-        )
+        told = "f1(0) = {}, f1(1) = {}; f2(0) = {}, f2(1) = {}"
+        tables = told.format(*itertools.chain(*self.scales))
+        right = f"right with probability {self.probability} ({self.construction})"
+        return f"{right}: item {self.better} is better, {tables}"
 
 
 def refute(rule: FixedRule) -> Refutation:

@@ -10,7 +10,7 @@ import functools
 import itertools
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -113,35 +113,29 @@ class Figure:
         name: "fig1a", ...
         title: What it shows.
         rows: The numbers; improvements in per cent.
-        seed: The seed that repeats it.
         parameters: What it was run with.
+        seed: The seed that repeats it.
         notices: What the reader must know.
     """
 
     name: str
     title: str
     rows: tuple[Row, ...]
-    seed: int
     parameters: Mapping[str, Json]
+    seed: int
     notices: tuple[Notice, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
         """Return the figure as in the JSON.
 
         Examples:
-            >>> Figure("fig3", "A title", (), 7, {}).to_dict()["schema"]
+            >>> Figure("fig3", "A title", (), {}, 7).to_dict()["schema"]
             'evenhand.figure/1'
         """
-        return {
-            "schema": "evenhand.figure/1",
-            "figure": self.name,
-            "title": self.title,
-            "rows": [dict(row) for row in self.rows],
-            "parameters": dict(self.parameters),
-            "seed": self.seed,
-            "warnings": [notice.to_dict() for notice in self.notices],
-            "version": version(),
-        }
+        fields = {**asdict(self), "rows": [*map(dict, self.rows)]}
+        head = {"schema": "evenhand.figure/1", "figure": fields.pop("name")}
+        warnings = [*fields.pop("notices")]
+        return {**head, **fields, "warnings": warnings, "version": version()}
 
 
 def two_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
@@ -173,7 +167,7 @@ def two_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
             gain = {"improvement": 100 * (1 - 2 * row.risk), "se": 200 * row.se}
             rows.append({"m": m, "method": row.method, **gain})
     parameters = {**WEIGHT, "scales": family, "trials": size.rounds}
-    return Figure(name, f"Two items: {title}", tuple(rows), seed, parameters)
+    return Figure(name, f"Two items: {title}", tuple(rows), parameters, seed)
 
 
 def many_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
@@ -223,7 +217,7 @@ def many_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
     )
     title = "Many items: Kendall tau against the index order"
     rows = [row for n, found in means.items() for row in _compared(n, np.array(found))]
-    return Figure(name, title, tuple(rows), seed, parameters, notices)
+    return Figure(name, title, tuple(rows), parameters, seed, notices)
 
 
 def draw_samples(
@@ -405,7 +399,7 @@ def trade(name: str, seed: int, **_: object) -> Figure:
         1.0
     """
     rows = [{**tradeoff(2.0**exponent), "k": exponent} for exponent in EXPONENTS]
-    one = tradeoff(1.0)
+    one = rows[-EXPONENTS[0]]
     notice = Notice(
         "read_off_plot",
         "The paper's maximum, approximately (25 %, 9 %) at gamma = 1, was read off a "
@@ -413,7 +407,7 @@ def trade(name: str, seed: int, **_: object) -> Figure:
     )
     title = "Perfect calibration against one biased reviewer"
     parameters: dict[str, Json] = {"weight": "gamma gap / (1 + gamma gap)"}
-    return Figure(name, title, tuple(rows), seed, parameters, (notice,))
+    return Figure(name, title, tuple(rows), parameters, seed, (notice,))
 
 
 def tradeoff(gamma: float) -> Row:
@@ -512,20 +506,17 @@ def _joined(panels: list[Figure]) -> Figure:
     rows = [{"figure": panel.name, **row} for panel in panels for row in panel.rows]
     scales = {panel.name: panel.parameters["scales"] for panel in panels}
     parameters = {**panels[0].parameters, "scales": scales}
-    return Figure("fig1", "Two items", tuple(rows), panels[0].seed, parameters)
+    return Figure("fig1", "Two items", tuple(rows), parameters, panels[0].seed)
 
 
 def _files(figure: Figure, chart: Chart, folder: Path) -> list[Output]:
-    picture = charts.svg(chart)
-    contents: dict[str, str | bytes] = {
-        "json": json.dumps(figure.to_dict(), indent=2) + "\n",
-        "csv": pl.DataFrame(figure.rows).write_csv(),
-        "png": charts.png_from(picture),
-        "svg": picture,
-    }
+    picture, place = charts.svg(chart), folder / figure.name
+    numbers = json.dumps(figure.to_dict(), indent=2)
     return [
-        Output(str(folder / f"{figure.name}.{ending}"), content)
-        for ending, content in contents.items()
+        Output(f"{place}.json", f"{numbers}\n"),
+        Output(f"{place}.csv", pl.DataFrame(figure.rows).write_csv()),
+        Output(f"{place}.png", charts.png_from(picture)),
+        Output(f"{place}.svg", picture),
     ]
 
 
@@ -550,8 +541,7 @@ def two_items_chart(figure: Figure) -> Chart:
     """
     rows = [_with_bar(row) for row in figure.rows]
     ticks = (2, 4, 6, 10, 20, 40, 100)
-    title = "improvement over a fair coin (%)"
-    trials = figure.parameters["trials"]
+    title, trials = "improvement over a fair coin (%)", figure.parameters["trials"]
     return charts.lines(
         rows,
         RULES,
@@ -573,19 +563,12 @@ def many_items_chart(figure: Figure) -> Chart:
     trials, samples = figure.parameters["trials"], figure.parameters["samples"]
     x = Axis("n", "number of items", (2.8, 55), (3, 4, 5, 7, 10, 15, 20, 30, 50), "log")
     y = Axis("improvement", "improvement in Kendall tau (%)", (-4, 38))
-    chart = charts.lines(
-        [_with_bar(row) for row in figure.rows],
-        RANKINGS,
-        x=x,
-        y=y,
-        title="Ranking, against the index order",
-        subtitle=[f"{trials} trials of {samples} samples; bars: \u00b1 {BAR} s.e."],
-    )
+    told = [f"{trials} trials of {samples} samples; bars: \u00b1 {BAR} s.e."]
+    title, rows = "Ranking, against the index order", map(_with_bar, figure.rows)
+    chart = charts.lines([*rows], RANKINGS, x=x, y=y, title=title, subtitle=told)
     note: Row = {"n": 3, "improvement": 0.0, "label": "n = 3: no theorem applies"}
-    return charts.over(
-        chart,
-        charts.labelled_points([note], x=x, y=y, colour=charts.GREY, offset=(-2, 13)),
-    )
+    said = charts.labelled_points([note], x=x, y=y, colour=charts.GREY, offset=(-2, 13))
+    return charts.over(chart, said)
 
 
 def trade_chart(figure: Figure) -> Chart:

@@ -179,12 +179,9 @@ def families(span: Span = UNIT) -> Known:
 
 def _add(shifts: Callable[[int], Sequence[float]]) -> Apply:
     """Let reviewer j of m add a fixed number."""
-
-    def apply(values: Floats, _: np.random.Generator) -> Floats:
-        added = np.array(shifts(values.shape[-2]), dtype=values.dtype)
-        return np.asarray(values + added[:, None])
-
-    return apply
+    return lambda values, _: (
+        values + np.array([shifts(values.shape[-2])], dtype=values.dtype).T
+    )
 
 
 def _each(values: Floats) -> tuple[int, ...]:

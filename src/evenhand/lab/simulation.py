@@ -108,15 +108,9 @@ class Simulation:
             >>> simulate(Scenario(), "mean", trials=100, rng=7).to_dict()["schema"]
             'evenhand.simulate/1'
         """
-        return {
-            "schema": "evenhand.simulate/1",
-            "rows": [asdict(row) for row in self.rows],
-            "trials": self.trials,
-            "parameters": dict(self.parameters),
-            "seed": self.seed,
-            "warnings": [notice.to_dict() for notice in self.notices],
-            "version": version(),
-        }
+        fields = {**asdict(self), "rows": [*map(asdict, self.rows)]}
+        told = {"warnings": [*fields.pop("notices")], "version": version()}
+        return {"schema": "evenhand.simulate/1", **fields, **told}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars dataframe.
@@ -131,12 +125,11 @@ class Simulation:
     def __repr__(self) -> str:
         lines = [f"{self.trials} trials, seed {self.seed}"]
         for row in self.rows:
-            gain = ""
+            said = f"{row.method}: {row.loss} {row.risk:.4g} (se {row.se:.2g})"
             if row.improvement is not None:
-                gain = f", improvement {row.improvement:.3g} %"
-                gain += f" (se {row.improvement_se:.2g})"
-            risk = f"{row.loss} {row.risk:.4g} (se {row.se:.2g})"
-            lines.append(f"{row.method}: {risk}{gain}")
+                said += f", improvement {row.improvement:.3g} %"
+                said += f" (se {row.improvement_se:.2g})"
+            lines.append(said)
         return "\n".join(lines)
 
 

@@ -245,22 +245,16 @@ class Theorems:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the document that `evenhand theorems --json` prints."""
-        return {
-            "schema": "evenhand.theorems/1",
-            "rows": [row.to_dict() for row in self.rows],
-            "holds": self.holds,
-            "quick": self.quick,
-            "seed": self.seed,
-            "warnings": [],
-            "version": version(),
-        }
+        rows = [row.to_dict() for row in self.rows]
+        found: dict[str, Json] = {"schema": "evenhand.theorems/1", "rows": rows}
+        found |= {"holds": self.holds, "quick": self.quick, "seed": self.seed}
+        return {**found, "warnings": [], "version": version()}
 
     def __repr__(self) -> str:
-        return "\n".join(
-            f"{'holds' if row.holds else 'FAILS'}  {row.name}: margin "
-            f"{brief(row.margin)}"
-            for row in self.rows
-        )
+        said = "{}  {}: margin {}".format
+        words = {True: "holds", False: "FAILS"}
+        told = (said(words[it.holds], it.name, brief(it.margin)) for it in self.rows)
+        return "\n".join(told)
 
 
 def check_theorems(
@@ -301,10 +295,8 @@ def check_theorems(
     trial = Trial(seed_from(rng), quick)
     require_executor(executor)
     say(wanted[0] if wanted else "", 0, len(wanted))
-    rows = []
-    with contextlib.closing(
-        run_parts(functools.partial(check_claim, trial), wanted, executor)
-    ) as found:
+    rows, work = [], functools.partial(check_claim, trial)
+    with contextlib.closing(run_parts(work, wanted, executor)) as found:
         for name, row in zip((*wanted[1:], ""), found, strict=True):
             rows.append(row)
             say(name, len(rows), len(wanted))

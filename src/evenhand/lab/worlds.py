@@ -429,9 +429,8 @@ def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
         printed: As the paper prints it: one pair of twins, by direct comparisons.
             Otherwise all disjoint pairs, by their closure.
     """
-    if not printed:
-        return started(start, twins_program)
-    return started(start, functools.partial(twins_program, pairs="one", by="direct"))
+    as_printed = functools.partial(twins_program, pairs="one", by="direct")
+    return started(start, as_printed if printed else twins_program)
 
 
 @functools.cache

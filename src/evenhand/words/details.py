@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -240,15 +242,11 @@ def scales(
         >>> len(dots)
         2
     """
-    pairs = {
-        who: [
-            (one.others, one.score)
-            for one in own
-            if one.others is not None and one.score is not None
-        ]
-        for who, own in people.items()
-    }
-    every = np.array([pair for own in pairs.values() for pair in own])
+    pairs: dict[Label, list[tuple[float, float]]] = defaultdict(list)
+    for one in itertools.chain(*people.values()):
+        if one.others is not None and one.score is not None:
+            pairs[one.reviewer].append((one.others, one.score))
+    every = np.array([*itertools.chain(*pairs.values())])
     if not 0 < len(every) <= DRAWN:
         return {}
     square = axis(every.ravel().tolist(), margin=0.0)
@@ -257,15 +255,11 @@ def scales(
     band = [(end, end + least) for end in ends]
     band += [(end, end + most) for end in ends[::-1]]
     slopes = {one.reviewer: one.slope for one in check.reviewers}
-    return {
-        who: (
-            _placed(square, own),
-            _placed(square, _line(slopes.get(who), own)),
-            _placed(square, band),
-        )
-        for who, own in pairs.items()
-        if own
-    }
+    found = {}
+    for who, own in pairs.items():
+        dots, line = _placed(square, own), _line(slopes.get(who), own)
+        found[who] = dots, _placed(square, line), _placed(square, band)
+    return found
 
 
 def _line(slope: float | None, own: Pairs) -> Pairs:

@@ -17,6 +17,7 @@ plain files stay plain for scripts.
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 from datetime import datetime
@@ -372,12 +373,8 @@ def _plain(table: pl.DataFrame, path: str) -> pl.DataFrame:
     Raises:
         OptionError: If a text, or so many rows, would not be read again as they are.
     """
-    for column in table.select(pl.col(pl.List)):
-        cells = (
-            None if it is None else json.dumps(it, ensure_ascii=False)
-            for it in column.to_list()
-        )
-        table = table.with_columns(pl.Series(column.name, [*cells], dtype=pl.String))
+    as_text = functools.partial(json.dumps, ensure_ascii=False, default=list)
+    table = table.with_columns(pl.col(pl.List).map_elements(as_text, pl.String))
     for texts in table.select(pl.col(pl.String)):
         odd = texts.str.contains(NOT_KEPT) | (texts.str.len_bytes() > EXCEL_TEXT)
         if odd.any():
@@ -449,10 +446,8 @@ def _workbook(tables: Mapping[str, pl.DataFrame]) -> bytes:
 
 def _fill(sheet: Worksheet, place: int, values: list[object], form: Format) -> None:
     for row, value in enumerate(values, start=1):
-        if isinstance(value, bool):
-            sheet.write_boolean(row, place, value)
-        elif isinstance(value, int) and abs(value) < EXCEL_DIGITS:
-            sheet.write_number(row, place, value)
+        if isinstance(value, int) and abs(value) < EXCEL_DIGITS:
+            sheet.write(row, place, value)
         elif isinstance(value, float):
             sheet.write_number(row, place, _Exact(value))
         elif value is not None:

@@ -156,10 +156,9 @@ def _gravity(check: Check, code: str) -> tuple[int, str]:
         if all(one.reviews == 0 for one in check.needed.pair):
             found = GOOD, "The cut is settled"
     elif code == "strictness":
-        words = {one.strictness for one in check.reviewers}
-        found = GOOD, "Nobody is clearly strict or lenient"
-        if words & {"strict", "lenient"}:
-            found = GOOD, "Some reviewers are clearly strict or lenient"
+        clear = {*KINDS} & {one.strictness for one in check.reviewers}
+        who = "Some reviewers are" if clear else "Nobody is"
+        found = GOOD, f"{who} clearly strict or lenient"
     return found
 
 
@@ -191,9 +190,8 @@ def people_dots(check: Check, code: str) -> tuple[Places, Ticks, str] | None:
     told = [(one.offset, KINDS.get(one.strictness, "out")) for one in people]
     if code == "disagreeing":
         caption = "Correlation with the others' scores."
-        against = [one.agreement in (AGAINST, UNRELATED) for one in people]
-        kinds = ("open" if one else "out" for one in against)
-        told = [*zip((one.correlation for one in people), kinds, strict=True)]
+        kinds = dict.fromkeys((AGAINST, UNRELATED), "open")
+        told = [(one.correlation, kinds.get(one.agreement, "out")) for one in people]
     known = [(value, kind) for value, kind in told if value is not None]
     most = max((abs(value) for value, _ in known), default=0.0)
     if most == 0:
@@ -249,9 +247,7 @@ def people_answer(check: Check) -> str:
     """
     words = Counter(one.strictness for one in check.reviewers)
     agreeing = Counter(one.agreement for one in check.reviewers)
-    said = [
-        f"{words[one]:,} clearly {one}" for one in ("strict", "lenient") if words[one]
-    ]
+    said = [f"{words[one]:,} clearly {one}" for one in KINDS if words[one]]
     said = said or ["none clearly strict or lenient"]
     told = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
     said += [f"{agreeing[one]:,} {text}" for one, text in told.items() if agreeing[one]]

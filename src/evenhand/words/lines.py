@@ -86,9 +86,8 @@ def comparison_lines(result: Comparison) -> list[str]:
     """
     first, second = (printable(item) for item in result.items)
     winner, loser = (first, second)[:: _way(result)]
-    means = means_phrase(result)
-    more = f": {means}" if means else ""
-    lines = [f"{winner} comes out ahead of {loser}{_why(result)}{more}."]
+    why = ": ".join(filter(None, [_why(result), means_phrase(result)]))
+    lines = [f"{winner} comes out ahead of {loser}{why}."]
     lines += [difference_sentence(result), *_share_lines(result)]
     leans = result.p_first not in (0, 1) and result.decided_by not in COINS
     if leans or result.p_first_se:
@@ -157,14 +156,13 @@ def difference_sentence(result: Comparison) -> str:
         >>> print(difference_sentence(found))
         Difference 2.5, 95 % interval 0 to 5 if it shifts all scores alike; p = 0.0571.
     """
-    found, test, way = result.difference, result.test, _way(result)
-    said = []
-    if found is not None:
-        said.append(f"Difference {figure(way * found.estimate)}")
-    if found is not None and found.low is not None and found.high is not None:
-        low, high = sorted((way * found.low, way * found.high))
-        said[0] += f", 95 % interval {figure(low)} to {figure(high)}"
-        said[0] += " if it shifts all scores alike"
+    numbers, test, said = ahead(result), result.test, []
+    if numbers:
+        estimate, *ends = map(figure, numbers)
+        said.append(f"Difference {estimate}")
+        if ends:
+            interval = f", 95 % interval {' to '.join(ends)}"
+            said[0] += f"{interval} if it shifts all scores alike"
     if test is not None:
         said.append(f"p {'=' if test.exact else 'about'} {test.p_value:.3g}")
         said[-1] += _by_means(result)
@@ -173,14 +171,24 @@ def difference_sentence(result: Comparison) -> str:
     return "; ".join(said) + "." if said else ""
 
 
+def ahead(result: Comparison) -> list[float]:
+    """Return the difference of means, that of the item that came out less the other.
+
+    Its ends follow if they are known; without a difference there is nothing.
+    """
+    found, way = result.difference, _way(result)
+    if found is None:
+        return []
+    ends = (way * end for end in (found.low, found.high) if end is not None)
+    return [way * found.estimate, *sorted(ends)]
+
+
 def _by_means(result: Comparison) -> str:
     """Add the p-value of the interval where it is on the other side of 5 %."""
-    found = result.difference
-    if found is None or found.p_value is None or result.p_value is None:
+    own, other = result.p_value, result.difference and result.difference.p_value
+    if own is None or other is None or (own > ALPHA) == (other > ALPHA):
         return ""
-    if (found.p_value > ALPHA) == (result.p_value > ALPHA):
-        return ""
-    return f" (by means {found.p_value:.3g})"
+    return f" (by means {other:.3g})"
 
 
 def interval_sentences(result: Comparison) -> str:
@@ -270,9 +278,8 @@ def _cut_verdict(k: int, total: int, inside: int, rivals: int) -> str:
         return f"{sure}, and {rivals:,} more {reach} the cut"
     compete = f"{rivals:,} {'competes' if rivals == 1 else 'compete'} for"
     if not inside:
-        places = {1: "the one place", 2: "both places"}.get(
-            left, f"all {left:,} places"
-        )
+        few = {1: "the one place", 2: "both places"}
+        places = few.get(left, f"all {left:,} places")
         return f"None of {total:,} is safely in; {compete} {places}"
     places = "place" if left == 1 else f"{left:,} places"
     return f"{sure}; {compete} the other {places}"
@@ -320,13 +327,9 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         return join([show(item, titles.get(item)) for item in items], most)
 
     if not (top.inside or top.open or top.out):
-        return [
-            text("The best {:,}: {}.").format(top.k, names(top.items)),
-            text(
-                f"Method {result.method} gives no intervals of ranks for these ratings,"
-                " so it cannot say which of them are clear."
-            ),
-        ]
+        why = f"Method {result.method} gives no intervals of ranks for these ratings"
+        why = text(f"{why}, so it cannot say which of them are clear.")
+        return [text("The best {:,}: {}.").format(top.k, names(top.items)), why]
     left, crossing = top.k - len(top.inside), {*top.open}
     places = f"for {counted(left, 'place')}" if left else "with no place left"
     groups = {f"In ({len(top.inside):,})": top.inside}
@@ -391,10 +394,8 @@ def pass_lines(result: Grades) -> list[str]:
     if mark is None:
         return []
     above, below, still = map(result.at, ("above", "below", "open"))
-    lines = [
-        f"Pass mark {mark:g}: {len(above)} safely above, {len(below)} safely below, "
-        f"{len(still)} open."
-    ]
+    sure = f"{len(above)} safely above, {len(below)} safely below"
+    lines = [f"Pass mark {mark:g}: {sure}, {len(still)} open."]
     for word, items in (("Open", still), ("Below", below)):
         names = [plain_name(item, result.titles.get(item)) for item in items]
         lines += [f"{word}: {plain_joined(names, NAMED)}."] if items else []

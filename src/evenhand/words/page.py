@@ -95,14 +95,12 @@ def report(
         >>> page[:15], "2 items ranked" in page
         ('<!DOCTYPE html>', True)
     """
-    listed: list[details.Review] = []
+    decided = result if isinstance(result, Ranking | Grades) else None
     if isinstance(result, Check):
         check = result
-    elif isinstance(result, Ranking | Grades):
-        check = check or check_beside(result)
-    if check is not None:
-        decided = result if isinstance(result, Ranking | Grades) else None
-        listed = details.reviews_behind(ratings, check, decided)
+    elif decided is not None:
+        check = check or check_beside(decided)
+    listed = [] if check is None else details.reviews_behind(ratings, check, decided)
     best_first = sorted(listed, key=lambda one: one.place)
     labels = ratings.public.reviewer_labels if listed else ()
     people = details.grouped(best_first, "reviewer", labels)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.diagnosis.reviewers import NOT_ENOUGH, SURE
-from evenhand.words.lines import pass_mark
+from evenhand.words.lines import ahead, pass_mark
 from evenhand.words.text import distinct, figure, span
 
 if TYPE_CHECKING:
@@ -154,10 +154,8 @@ class Rows(NamedTuple):
         first = _wide(["rank", f"{len(self.rows):,}"] if self.kind == "item" else [])
         last = _wide([self.words, *{row.word for row in self.rows}])
         longest = max(len(f"{row.label} {row.title}") for row in self.rows)
-        name = f"{min(longest, LONG_NAME) + 2}ch"
-        return (
-            f"--first:{first};--name:{name};--numbers:{' '.join(numbers)};--last:{last}"
-        )
+        name = f"{min(longest, LONG_NAME) + 2}ch;--numbers:{' '.join(numbers)}"
+        return f"--first:{first};--name:{name};--last:{last}"
 
 
 def _told(columns: Columns) -> Columns:
@@ -281,7 +279,10 @@ def reviewer_rows(check: Check) -> Rows:
         >>> [row.label for row in reviewer_rows(check(ratings, rng=7)).rows]
         ['a', 'b']
     """
-    known = sorted(check.reviewers, key=_strictest_first)
+    known = sorted(
+        check.reviewers,
+        key=lambda one: (one.offset is None, one.offset or 0.0, str(one.reviewer)),
+    )
     rows, most = [], 0.0
     for one in known:
         ends = None
@@ -298,10 +299,6 @@ def reviewer_rows(check: Check) -> Rows:
     }
     scale, caption = axis([-most, most], NARROW), "points above or below others"
     return Rows("reviewer", rows, _told(columns), scale, caption, 0.0, None, "in words")
-
-
-def _strictest_first(one: Reviewer) -> tuple[bool, float, str]:
-    return one.offset is None, one.offset or 0.0, str(one.reviewer)
 
 
 def _manner(one: Reviewer) -> str:
@@ -414,10 +411,5 @@ def gap(result: Comparison) -> tuple[Axis, list[float]] | None:
         >>> found[1]
         [2.5, 0.0, 5.0]
     """
-    found = result.difference
-    if found is None:
-        return None
-    way = 1 if result.winner == result.items[0] else -1
-    ends = [way * one for one in (found.low, found.high) if one is not None]
-    numbers = [way * found.estimate, *sorted(ends)]
-    return axis([0.0, *numbers]), numbers
+    numbers = ahead(result)
+    return (axis([0.0, *numbers]), numbers) if numbers else None

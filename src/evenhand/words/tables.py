@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -83,12 +84,11 @@ class Table(NamedTuple):
 
     def plain(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and cells as text."""
-        cells = [[_plain(one) for one in row.cells] for row in self.rows]
+        cells = [
+            [it.striptags() if isinstance(it, Markup) else it for it in row.cells]
+            for row in self.rows
+        ]
         return [column.title for column in self.columns], cells
-
-
-def _plain(text: str) -> str:
-    return text.striptags() if isinstance(text, Markup) else text
 
 
 def table(caption: str, columns: Columns) -> Table:
@@ -160,32 +160,32 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
     rows = every[places.start : places.stop]
     coins = settled_by_chance(result)
     certain = result.uncertainty is None or result.uncertainty.draws == 0
+    titles, own = result.titles, [row.item for row in rows]
+    low_high = [(row.rank_low, row.rank_high) for row in rows]
     columns: dict[Column, list[object]] = {
         Number("rank"): [row.rank for row in rows],
-        Column("item", one_line=bool(result.titles)): [
-            name(row.item, result.titles.get(row.item)) for row in rows
-        ],
-        Number("ranks"): [
-            None if row.rank_low is None else f"{row.rank_low}\u2013{row.rank_high}"
-            for row in rows
-        ],
+        Column("item", one_line=bool(titles)): _names(titles, own),
+        Number("ranks"): [low and f"{low}\u2013{high}" for low, high in low_high],
         Number("mean rank"): [row.mean_rank for row in rows],
         Number("reviews"): [row.reviews for row in rows],
         Number("mean score"): [row.mean_score for row in rows],
         Number("spread"): [row.spread for row in rows],
         Number(f"share in top {k:,}"): [
-            share(row.p_top, certain=certain) for row in rows
+            share(it.p_top, certain=certain) for it in rows
         ],
-        Column("settled by chance"): [coins.get(row.item) for row in rows],
+        Column("settled by chance"): [*map(coins.get, own)],
     }
     caption = f"Items, best first ({counted(len(every), 'item')}"
     made = table(f"{caption}{_left(result, places)})", _telling(columns))
     lined = []
-    for own, row, before in zip(made.rows, rows, (None, *rows), strict=False):
-        edge = before is not None and before.bucket != row.bucket
-        line = "cut" if k and row.rank == k + 1 else "edge" if edge else ""
-        lined.append(own._replace(line=line))
+    for one, row, before in zip(made.rows, rows, rows[:1] + rows, strict=False):
+        edge = "edge" if before.bucket != row.bucket else ""
+        lined.append(one._replace(line="cut" if k and row.rank == k + 1 else edge))
     return made._replace(rows=tuple(lined), cut=f"cut after {k:,}" if k else "")
+
+
+def _names(titles: Mapping[Label, str], items: Iterable[Label]) -> list[object]:
+    return [name(item, titles.get(item)) for item in items]
 
 
 def _left(result: Ranking, places: range) -> str:
@@ -204,14 +204,13 @@ def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
         >>> settled_by_chance(rank(ratings, method="mean", rng=7))
         {}
     """
-    coins: dict[Label, list[Markup]] = {}
+    coins: dict[Label, list[Markup]] = defaultdict(list)
     for draw in result.draws:
         one, other = draw.items
         sides = ((one, other, draw.p_first), (other, one, 1 - draw.p_first))
         for above, below, p in sides:
-            said = Markup("{} to be above {}")
-            said = said.format(share(p, certain=False), name(below))
-            coins.setdefault(above, []).append(said)
+            chance = share(p, certain=False)
+            coins[above].append(Markup("{} to be above {}").format(chance, name(below)))
     return {item: joined(said, COINS) for item, said in coins.items()}
 
 
@@ -227,10 +226,9 @@ def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
     found = []
     for draw in result.draws[:MOST_DRAWS]:
         turned = draw.items[0] != draw.first
-        second = draw.items[not turned]
         chance = 1 - draw.p_first if turned else draw.p_first
         who = [*map(name, dict.fromkeys(draw.reviewers))]
-        found.append((draw.first, second, chance, who))
+        found.append((draw.first, draw.items[not turned], chance, who))
     return found
 
 
@@ -246,16 +244,13 @@ def grades(result: Grades) -> Table:
     rows = result.items
     rounded = result.parameters["rounding"] is not None
     digits = 1 if max(abs(row.mark) for row in rows) >= TEN else 2
+    form = "g" if rounded else f".{digits}f"
+    span = f"{{:.{digits}f}}\u2013{{:.{digits}f}}".format
     columns: dict[Column, list[object]] = {
-        Column("item"): [name(row.item, result.titles.get(row.item)) for row in rows],
-        Number("mark"): [
-            f"{row.mark:g}" if rounded else f"{row.mark:.{digits}f}" for row in rows
-        ],
+        Column("item"): _names(result.titles, (row.item for row in rows)),
+        Number("mark"): [f"{row.mark:{form}}" for row in rows],
         Number("90 % interval"): [
-            "given"
-            if row.anchor
-            else f"{row.low:.{digits}f}\u2013{row.high:.{digits}f}"
-            for row in rows
+            "given" if row.anchor else span(row.low, row.high) for row in rows
         ],
         Number("error"): [f"{row.error:.{digits}f}" for row in rows],
         Column("at the pass mark"): [row.standing for row in rows],
@@ -295,12 +290,12 @@ def _with_error(value: float | None, error: float | None, sign: str = "") -> str
 
 def contested(found: Contradictions) -> Table:
     """List the pairs of items with the most votes each way."""
-    columns: dict[Column, list[object]] = {}
-    for end, side in enumerate(("one", "the other")):
-        columns[Column(f"{side} item")] = [name(it.items[end]) for it in found.worst]
-    for end, side in enumerate(("one", "other")):
-        votes: list[object] = [it.votes[end] for it in found.worst]
-        columns[Number(f"put the {side} above")] = votes
+    columns: Columns = {
+        Column("one item"): [name(it.items[0]) for it in found.worst],
+        Column("the other item"): [name(it.items[1]) for it in found.worst],
+        Number("put the one above"): [it.votes[0] for it in found.worst],
+        Number("put the other above"): [it.votes[1] for it in found.worst],
+    }
     return table("Pairs of items with the most votes each way", columns)
 
 
@@ -362,9 +357,8 @@ def scores(result: Comparison, titles: Mapping[Label, str]) -> Table:
         ['item', 'scores', 'mean']
     """
     about = "about " if result.p_first_se else ""
-    columns: dict[Column, Iterable[object]] = {
-        Column("item"): [name(item, titles.get(item)) for item in result.items]
-    }
+    columns: dict[Column, Iterable[object]] = {}
+    columns[Column("item")] = _names(titles, result.items)
     found = result.scores
     if found is not None:
         columns |= {Number("scores"): found.n, Number("mean"): found.means}
