@@ -3,11 +3,11 @@
     python -m bench.executors [--seconds 70] [--workers 2] [--rounds 3]
 
 The same simulation runs in this process, in a standard pool and on a Dask LocalCluster,
-turn by turn; workers are started and warmed up before the clock. Speed-up and overhead
-are by wall time. Beside them stands the CPU time of this process, its workers and the
-scheduler, and how much of it was not spent inside the simulation itself. Ends with exit
-code 1 if a result differs or a limit does not hold. For a machine that does nothing
-else.
+turn by turn; workers are started and warmed up before the clock. Dask's have one arena
+of memory, as docs/scale.md advises. Speed-up and overhead are by wall time. Beside them
+stands the CPU time of this process, its workers and the scheduler, and how much of it
+was not spent inside the simulation itself. Ends with exit code 1 if a result differs or
+a limit does not hold. For a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 import click
 import psutil
+from dask import config
 from distributed import LocalCluster
 
 from evenhand.engines.executors import dask, processes, run_parts
@@ -97,6 +98,7 @@ def main(seconds: float, workers: int, rounds: int) -> None:
     """Measure, print and judge."""
     warm_up(0)
     trials = int(SAMPLE * seconds / warm_up(0))
+    config.set({"distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": "1"})
     cluster = LocalCluster(
         n_workers=workers, threads_per_worker=1, dashboard_address=":0"
     )
