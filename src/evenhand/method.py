@@ -69,7 +69,7 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
         example: One that is right, for a message.
 
     Raises:
-        OptionError: If it is no text form.
+        OptionError: If it is no text form; the message has the place.
 
     Examples:
         >>> parse("ties(start=uniform, noise=3)").named
@@ -78,7 +78,7 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
         Traceback (most recent call last):
         ...
         evenhand.errors.OptionError: method must be a name, with options in brackets,
-        got 'flips('. Write for instance safe(noise=1).
+        got 'flips(', wrong at character 6. Write for instance safe(noise=1).
     """
     source = text.strip()
     # flips-uniform is a name, not a difference; places and lengths stay.
@@ -86,22 +86,24 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
     plain = re.sub(hyphens, lambda one: "_" if one[0] == "-" else one[0], source)
     try:
         return _call(plain, source)
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        place = getattr(error, "offset", None) or 1
         raise OptionError(
-            f"{what} must be a name, with options in brackets, got {shown(text)}. "
-            f"Write for instance {example}."
+            f"{what} must be a name, with options in brackets, got {shown(text)}, "
+            f"wrong at character {place}. Write for instance {example}."
         ) from None
 
 
 def _call(plain: str, source: str) -> Call:
     strange = not plain.isascii() or not plain.isprintable() or "#" in plain
+    if strange or len(plain) > LONGEST:
+        raise ValueError(source)
     with warnings.catch_warnings(action="ignore"):
         body = ast.parse(plain, mode="eval").body
     call = body if isinstance(body, ast.Call) else ast.Call(body, [], [])
     given = tuple(_value(one, source) for one in call.args)
     named = {str(one.arg): _value(one.value, source) for one in call.keywords}
-    repeated = len(named) < len(call.keywords) or len(plain) > LONGEST
-    if strange or repeated or not isinstance(call.func, ast.Name):
+    if len(named) < len(call.keywords) or not isinstance(call.func, ast.Name):
         raise ValueError(source)
     return Call(ast.get_source_segment(source, call.func) or "", given, named)
 
@@ -112,7 +114,10 @@ def _value(node: ast.expr, source: str) -> Any:  # noqa: ANN401 - whatever a lit
         return WORDS.get(node.id.lower(), written)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return written
-    return ast.literal_eval(node)
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        raise SyntaxError(source, ("", 1, node.col_offset + 1, source)) from None
 
 
 def option(default: object, says: str, read: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - a field of any type

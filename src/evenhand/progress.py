@@ -12,25 +12,24 @@ from evenhand.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.status import Status
+    from rich.progress import Progress
 
     Say = Callable[..., None]
 
 AFTER = 2.0
 # One display for a process, so that work within work is shown once.
 _shown = threading.Lock()
-_watching: list[Callable[[str], None]] = []
+_watching: list[Say] = []
 
 
-def say(text: str, done: int = 0, total: int | None = None) -> None:
+def say(text: str, done: int | None = None, total: int | None = None) -> None:
     """Tell whoever watches what is being done and, if known, how much of it is.
 
     Examples:
         >>> say("Counting")
     """
-    counted = "" if total is None else f" ({done:,} of {total:,})"
     for tell in _watching:
-        tell(f"{text}{counted}")
+        tell(text, done, total)
 
 
 def announce(text: str) -> None:
@@ -57,24 +56,22 @@ def working(what: str, after: float = AFTER) -> Iterator[Say]:
     if not (notebook or sys.stderr.isatty()) or not _shown.acquire(blocking=False):
         yield say
         return
-    last = what
-    displays: list[Status] = []
+    last: tuple[str, int | None, int | None] = (what, None, None)
+    displays: list[Progress] = []
 
-    def tell(text: str) -> None:
+    def tell(text: str, done: int | None, total: int | None) -> None:
         nonlocal last
-        last = printable(text)
+        last = (text, done, total)
         for one in displays:
-            one.update(last)
+            said = printable(text)
+            one.update(one.task_ids[0], description=said, completed=done, total=total)
 
     def start() -> None:
         if notebook:
-            sys.stderr.write(f"{last} ...\n")
-            return
-        from rich.console import Console  # noqa: PLC0415 - only for long work
-
-        screen = Console(stderr=True, markup=False, emoji=False, highlight=False)
-        displays.append(screen.status(last))
-        displays[0].start()
+            sys.stderr.write(f"{last[0]} ...\n")
+        else:
+            displays.append(_display())
+            tell(*last)
 
     timer = threading.Timer(after, start)
     timer.daemon = True
@@ -89,3 +86,19 @@ def working(what: str, after: float = AFTER) -> Iterator[Say]:
         for one in displays:
             one.stop()
         _shown.release()
+
+
+def _display() -> Progress:
+    from rich import console as consoles  # noqa: PLC0415 - only for long work
+    from rich import progress as bars  # noqa: PLC0415 - only for long work
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TimeElapsedColumn(),
+    )
+    console = consoles.Console(stderr=True, markup=False, emoji=False, highlight=False)
+    display = bars.Progress(*columns, console=console, transient=True)
+    display.add_task("", total=None)
+    display.start()
+    return display
