@@ -13,7 +13,6 @@ from click.testing import CliRunner
 
 import evenhand as eh
 from evenhand.ab.methods import Guarded, Rule
-from evenhand.ab.rules import mean
 from evenhand.cli import cli
 from evenhand.lab.scenario import Scenario
 from evenhand.method import Method, as_method, number, option, parse
@@ -26,6 +25,7 @@ from evenhand.ranking.methods import (
     Task,
     Uniform,
 )
+from tests.plain_rules import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

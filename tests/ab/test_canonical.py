@@ -87,7 +87,7 @@ def test_bad_scores_are_named() -> None:
 def test_bad_distributions_are_named() -> None:
     with pytest.raises(OptionError, match=r"a distribution function, got .*2\.0"):
         threshold_probability([1.0, 0.0], lambda _: 2.0)
-    with pytest.raises(OptionError, match=r"got .*0\.2.* at 1\.0 and .*0\.9"):
+    with pytest.raises(OptionError, match=r"got .*0\.2.* at 1\.0"):
         threshold_probability([1.0, 0.0], lambda z: 0.2 if z >= 1 else 0.9)
     with pytest.raises(
         OptionError, match=r"distribution must be a function .* got 3\."

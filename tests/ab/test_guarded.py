@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand import OptionError, Ratings, Scenario, simulate
-from evenhand.ab import law, rules
+from evenhand.ab import law
 from evenhand.ab.comparison import Comparison, compare
 from evenhand.ab.methods import Guarded
 from evenhand.arrays import Floats
 from evenhand.randomness import permutation, stream, uniforms
+from tests import plain_rules
 
 tenths = st.integers(0, 60).map(lambda number: number / 10)
 Options = dict[str, object]
@@ -39,7 +40,7 @@ def higher_best(one: Floats, two: Floats) -> float:
 def wins(one: Floats, two: Floats) -> float:
     """Pairwise wins, so that it looks at the pairing."""
     count = min(len(one), len(two))
-    return float(rules.sign(one[:count], two[:count]))
+    return float(plain_rules.sign(one[:count], two[:count]))
 
 
 def logistic(one: Floats, two: Floats) -> float:
@@ -51,28 +52,30 @@ class TestRule:
         """By hand: the trimmed means are 20/3 > 14/3, the votes 43/56."""
         sides = [[Fraction(s) for s in side] for side in ([7, 9, 4], [6, 3, 5])]
         expected = Fraction(9, 10) + Fraction(1, 10) * Fraction(43, 56)
-        assert rules.guarded(*sides) == expected
-        assert rules.guarded(*sides, eps=0.1) == expected
-        assert isinstance(rules.guarded(*sides), Fraction)
-        assert rules.guarded([7, 9, 4], [6, 3, 5]) == pytest.approx(float(expected))
+        assert plain_rules.guarded(*sides) == expected
+        assert plain_rules.guarded(*sides, eps=0.1) == expected
+        assert isinstance(plain_rules.guarded(*sides), Fraction)
+        assert plain_rules.guarded([7, 9, 4], [6, 3, 5]) == pytest.approx(
+            float(expected)
+        )
 
     def test_a_tied_statistic_is_half_for_each(self) -> None:
         """By hand: equal means; one vote of 3/4, one of 1/4: a half in all."""
-        assert rules.guarded([3, 1], [2, 2], statistic="mean") == 0.5
-        third = rules.guarded([3, 1], [2, 2], statistic="median", eps=0.5)
+        assert plain_rules.guarded([3, 1], [2, 2], statistic="mean") == 0.5
+        third = plain_rules.guarded([3, 1], [2, 2], statistic="median", eps=0.5)
         assert third == 0.75
 
     @pytest.mark.parametrize(
         ("statistic", "same"),
         [
-            ("trimmed", rules.trimmed),
-            ("mean", rules.mean),
-            ("median", rules.median),
-            ("median:upper", rules.median),
-            ("median:lower", functools.partial(rules.median, median="lower")),
-            ("median:middle", functools.partial(rules.median, median="middle")),
-            ("midrank", rules.midrank),
-            ("sign", rules.sign),
+            ("trimmed", plain_rules.trimmed),
+            ("mean", plain_rules.mean),
+            ("median", plain_rules.median),
+            ("median:upper", plain_rules.median),
+            ("median:lower", functools.partial(plain_rules.median, median="lower")),
+            ("median:middle", functools.partial(plain_rules.median, median="middle")),
+            ("midrank", plain_rules.midrank),
+            ("sign", plain_rules.sign),
         ],
     )
     def test_each_statistic_is_followed(
@@ -80,30 +83,32 @@ class TestRule:
     ) -> None:
         table = np.random.default_rng(4).integers(0, 6, (2, 50, 6)).astype(float)
         eps = 1e-3
-        leaning, voted = same(table[0], table[1]), rules.votes(table[0], table[1])
+        leaning, voted = same(table[0], table[1]), plain_rules.votes(table[0], table[1])
         assert len(np.unique(leaning)) == 3
-        found = rules.guarded(table[0], table[1], statistic=statistic, eps=eps)
+        found = plain_rules.guarded(table[0], table[1], statistic=statistic, eps=eps)
         assert found == pytest.approx((1 - eps) * leaning + eps * voted, abs=1e-12)
 
     def test_trim_is_that_of_the_trimmed_mean(self) -> None:
         first, second = [0, 5, 5, 5, 90], [6, 6, 6, 6, 6]
-        assert rules.guarded(first, second) < 0.5
-        assert rules.guarded(first, second, trim=0) > 0.5
+        assert plain_rules.guarded(first, second) < 0.5
+        assert plain_rules.guarded(first, second, trim=0) > 0.5
 
     def test_eps_of_one_is_the_votes(self) -> None:
         first, second = [7, 9, 4], [6, 3, 5]
-        expected = rules.votes(first, second, weight="rational(3)")
-        assert rules.guarded(first, second, eps=1, weight="rational(3)") == expected
+        expected = plain_rules.votes(first, second, weight="rational(3)")
+        assert (
+            plain_rules.guarded(first, second, eps=1, weight="rational(3)") == expected
+        )
 
     def test_only_the_first_of_unequal_counts_are_pairs(self) -> None:
         """By hand: means 3 > 1/2; the one pair votes 1/4."""
-        assert rules.guarded([3], [4, -3], eps=0.5, statistic="mean") == 0.625
-        assert rules.guarded([3], [4, -3], eps=0.5, statistic="sign") == 0.125
-        assert rules.guarded([], [1.0]) == 0.5
+        assert plain_rules.guarded([3], [4, -3], eps=0.5, statistic="mean") == 0.625
+        assert plain_rules.guarded([3], [4, -3], eps=0.5, statistic="sign") == 0.125
+        assert plain_rules.guarded([], [1.0]) == 0.5
 
     def test_a_weight_without_exact_form_gives_floats(self) -> None:
         sides = [Fraction(3)], [Fraction(2)]
-        found = rules.guarded(*sides, weight="sigmoid")
+        found = plain_rules.guarded(*sides, weight="sigmoid")
         assert float(found) == pytest.approx(
             0.9 + 0.1 / 2 * (1 + 1 / (1 + math.exp(-1)))
         )
@@ -116,8 +121,8 @@ class TestRule:
         for statistic in ("mean", "midrank", "sign"):
             for eps in (0.1, 0.37, Fraction(1, 3), 1):
                 options: Options = {"eps": eps, "statistic": statistic}
-                there = rules.guarded(first, second, **options)  # type: ignore[arg-type]  # of many kinds
-                back = rules.guarded(second, first, **options)  # type: ignore[arg-type]  # checked there
+                there = plain_rules.guarded(first, second, **options)
+                back = plain_rules.guarded(second, first, **options)
                 assert there == pytest.approx(1 - back, abs=1e-12)
 
     @pytest.mark.parametrize(
@@ -138,7 +143,7 @@ class TestRule:
     )
     def test_refusals(self, options: Options, words: str) -> None:
         with pytest.raises(OptionError, match=words):
-            rules.guarded([1], [2], **options)  # type: ignore[arg-type]  # a user's mistake
+            plain_rules.guarded([1], [2], **options)
 
 
 def test_midrank_counts_wins_over_all_pairs() -> None:
@@ -146,11 +151,15 @@ def test_midrank_counts_wins_over_all_pairs() -> None:
     table = rng.integers(0, 5, (60, 7)).astype(float)
     one, two = table[:, :3], table[:, 3:]
     margin = np.sign(one[:, :, None] - two[:, None, :]).sum(axis=(1, 2))
-    assert rules.midrank(one, two).tolist() == ((1 + np.sign(margin)) / 2).tolist()
+    assert (
+        plain_rules.midrank(one, two).tolist() == ((1 + np.sign(margin)) / 2).tolist()
+    )
     assert set(np.sign(margin)) == {-1, 0, 1}
-    exact = rules.midrank(*([Fraction(s) for s in side] for side in ([3, 3], [2, 4])))
+    exact = plain_rules.midrank(
+        *([Fraction(s) for s in side] for side in ([3, 3], [2, 4]))
+    )
     assert exact == Fraction(1, 2)
-    assert rules.midrank([], [1.0]) == 0.5
+    assert plain_rules.midrank([], [1.0]) == 0.5
 
 
 class TestCompare:
@@ -184,7 +193,7 @@ class TestCompare:
             {"statistic": "midrank", "eps": Fraction(1, 3)},
             {"statistic": "sign", "eps": 1},
         ):
-            expected = rules.guarded(first, second, **options)
+            expected = plain_rules.guarded(first, second, **options)
             method = Guarded(**options)
             comparison = compare(first, second, method=method, rng=1)
             assert comparison.p_first == expected
@@ -303,7 +312,7 @@ class TestCompare:
         assert codes(compare([1e300], [0], rng=1)) == ["gap_beyond_floats"]
 
     def test_trim_belongs_to_one_statistic(self) -> None:
-        words = r"trim must be left out for statistic 'mean', got 0\.1\. It belongs to"
+        words = r"trim must be left out for 'mean'"
         with pytest.raises(OptionError, match=words):
             compare([1], [2], method="guarded(statistic=mean, trim=0.1)")
         for option in ("eps=0.1", "statistic=mean"):
@@ -490,7 +499,7 @@ class TestOwnRules:
             return kept
 
         def deleting(one: Floats, two: Floats) -> float:
-            return float(rules.mean(clean(one), clean(two)))
+            return float(plain_rules.mean(clean(one), clean(two)))
 
         first, second = [7.0, 9.0, 4.0, 6.0, 8.0], [6.0, 3.0, 5.0, 4.0, 7.0]
         words = r"deleting must not fall when a (first|second) .* \(Theorem G\)\. Scale"
@@ -499,7 +508,9 @@ class TestOwnRules:
 
         def scaled(one: Floats, two: Floats) -> float:
             spread = np.concatenate([one, two]).std()
-            return float(rules.votes(one / spread, two / spread)) if spread else 0.5
+            return (
+                float(plain_rules.votes(one / spread, two / spread)) if spread else 0.5
+            )
 
         with pytest.raises(OptionError, match=r"scaled must not fall when a"):
             compare(first, second, method=scaled, rng=1)

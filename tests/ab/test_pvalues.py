@@ -643,8 +643,7 @@ def test_names_wrong_scores() -> None:
         p_values([1, math.nan], [2])
     with pytest.raises(RatingsError, match="second scores must be one list"):
         p_values([1], [[2]])
-    with pytest.raises(RatingsError, match="There is no score"):
-        p_values([], [])
+    assert p_values([], []).p_value == 1
 
 
 def test_labels_may_be_arrays_and_text() -> None:
@@ -699,13 +698,6 @@ def test_many_scores_of_any_size_are_sampled_without_overflow(
     ]
     found = p_values(first, second, statistic=statistic, design=design)
     assert 0 < found.p_value <= 1
-
-
-def test_counts_that_floats_cannot_hold_are_refused() -> None:
-    levels = np.array([1.0, 2.0])
-    half = law.Table(levels, np.array([2**51, 2**51]))
-    with pytest.raises(RatingsError, match=r"add up to less than 2\*\*53 .*got 9007"):
-        p_values(half, half)
 
 
 def test_pairs_of_which_none_is_complete_show_nothing() -> None:

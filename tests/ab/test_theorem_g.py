@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import designs
-from evenhand.ab import rules, weights
+from evenhand.ab import weights
 from evenhand.ab.checker import check_rule
 from evenhand.ab.law import sign_over_pairings, votes_over_pairings
 from evenhand.arrays import Floats
+from tests import plain_rules
 
 HALF = Fraction(1, 2)
 Scale = tuple[Fraction, Fraction]
@@ -83,43 +84,45 @@ def mixture(parts: Sequence[tuple[Fraction, Rule]]) -> Rule:
 
 
 def votes(weight: weights.GapWeight) -> Rule:
-    return in_pairs(functools.partial(rules.votes, weight=weight))
+    return in_pairs(functools.partial(plain_rules.votes, weight=weight))
 
 
 FIFTH = Fraction(1, 5)
 SAFE: dict[str, Rule] = {
-    "coin": rules.coin,
-    "sign": in_pairs(rules.sign),
-    "mean": rules.mean,
-    "trimmed": rules.trimmed,
-    "trimmed by a third": functools.partial(rules.trimmed, trim=0.34),
-    "upper median": rules.median,
-    "lower median": functools.partial(rules.median, median="lower"),
-    "middle median": functools.partial(rules.median, median="middle"),
-    "midrank": rules.midrank,
+    "coin": plain_rules.coin,
+    "sign": in_pairs(plain_rules.sign),
+    "mean": plain_rules.mean,
+    "trimmed": plain_rules.trimmed,
+    "trimmed by a third": functools.partial(plain_rules.trimmed, trim=0.34),
+    "upper median": plain_rules.median,
+    "lower median": functools.partial(plain_rules.median, median="lower"),
+    "middle median": functools.partial(plain_rules.median, median="middle"),
+    "midrank": plain_rules.midrank,
     "U-statistic": kernel,
-    "mean and median": mixture([(FIFTH, rules.mean), (1 - FIFTH, rules.median)]),
+    "mean and median": mixture(
+        [(FIFTH, plain_rules.mean), (1 - FIFTH, plain_rules.median)]
+    ),
 }
 STRICT: dict[str, Rule] = {
     "votes": votes(weights.rational()),
     "votes, slow weight": votes(weights.rational(Fraction(1, 40))),
     "votes, linear": votes(weights.linear(60)),
     "votes, offset": votes(weights.offset(HALF)),
-    "guarded": rules.guarded,
-    "guarded, eps 1": functools.partial(rules.guarded, eps=1),
+    "guarded": plain_rules.guarded,
+    "guarded, eps 1": functools.partial(plain_rules.guarded, eps=1),
     "guarded mean": functools.partial(
-        rules.guarded, eps=Fraction(1, 1000), statistic="mean"
+        plain_rules.guarded, eps=Fraction(1, 1000), statistic="mean"
     ),
-    "guarded median": functools.partial(rules.guarded, statistic="median:middle"),
+    "guarded median": functools.partial(plain_rules.guarded, statistic="median:middle"),
     "guarded midrank": functools.partial(
-        rules.guarded, eps=HALF, statistic="midrank", weight="linear(60)"
+        plain_rules.guarded, eps=HALF, statistic="midrank", weight="linear(60)"
     ),
-    "guarded sign": functools.partial(rules.guarded, eps=0.05, statistic="sign"),
+    "guarded sign": functools.partial(plain_rules.guarded, eps=0.05, statistic="sign"),
     "guarded U-statistic": mixture(
         [(1 - FIFTH, kernel), (FIFTH, votes(weights.rational()))]
     ),
     "mean and votes": mixture(
-        [(1 - FIFTH, rules.mean), (FIFTH, votes(weights.rational()))]
+        [(1 - FIFTH, plain_rules.mean), (FIFTH, votes(weights.rational()))]
     ),
 }
 
@@ -154,7 +157,7 @@ class TestEveryRule:
 
     def test_guarding_with_little_still_counts(self) -> None:
         apart = [(Fraction(10**j + 1), Fraction(10**j)) for j in (1, 3, 5, 7)]
-        tiny = functools.partial(rules.guarded, eps=Fraction(1, 10**9))
+        tiny = functools.partial(plain_rules.guarded, eps=Fraction(1, 10**9))
         right = p_correct(tiny, apart, designs.law("halves", 4))
         assert HALF < right < HALF + Fraction(1, 10**9)
 
@@ -180,8 +183,13 @@ class TestWhoMustDistinguish:
 
     LEVELS = tuple(map(Fraction, (1, 2, 5)))
     RULES = (
-        over_pairings(rules.votes),
-        mixture([(1 - FIFTH, rules.trimmed), (FIFTH, over_pairings(rules.votes))]),
+        over_pairings(plain_rules.votes),
+        mixture(
+            [
+                (1 - FIFTH, plain_rules.trimmed),
+                (FIFTH, over_pairings(plain_rules.votes)),
+            ]
+        ),
     )
 
     def laws(self, m: int) -> list[Law]:
@@ -213,7 +221,7 @@ class TestWhoMustDistinguish:
         for constants in itertools.product(self.LEVELS[4 - m :], repeat=m):
             scales = [(level, level) for level in constants]
             for law in self.laws(m):
-                for rule in (*self.RULES, rules.mean, rules.midrank):
+                for rule in (*self.RULES, plain_rules.mean, plain_rules.midrank):
                     assert p_correct(rule, scales, law) == HALF
 
     def test_votes_that_can_be_certain_ask_it_of_every_reviewer(self) -> None:
@@ -221,7 +229,9 @@ class TestWhoMustDistinguish:
         filled = [Fraction(60), Fraction(60), Fraction(0), Fraction(0), Fraction(0)]
         scales = [(Fraction(30), Fraction(20)), *((level, level) for level in filled)]
         law = designs.law("panels", [0, 0, 0, 1, 1, 1])
-        certain = over_pairings(functools.partial(rules.votes, weight="linear(60)"))
+        certain = over_pairings(
+            functools.partial(plain_rules.votes, weight="linear(60)")
+        )
         assert p_correct(certain, scales, law) == HALF
         assert p_correct(self.RULES[0], scales, law) > HALF
 
@@ -230,7 +240,7 @@ class TestOneSidedPanels:
     def test_a_design_that_gives_all_reviewers_one_item_leaves_a_coin(self) -> None:
         law = designs.law("panels", [0, 0])
         scales = [(Fraction(2), Fraction(1))] * 2
-        assert p_correct(rules.guarded, scales, law) == HALF
+        assert p_correct(plain_rules.guarded, scales, law) == HALF
 
 
 class TestUnequalCounts:
@@ -241,9 +251,9 @@ class TestUnequalCounts:
     def test_mean_and_median_can_be_right_a_third_of_the_time(self) -> None:
         one_against_two = ((0, 1, 1), (1, 0, 1), (1, 1, 0))
         law: Law = dict.fromkeys(one_against_two, Fraction(1, 3))
-        for rule in (rules.mean, rules.median):
+        for rule in (plain_rules.mean, plain_rules.median):
             assert p_correct(rule, self.SCALES, law) == Fraction(1, 3)
-        assert p_correct(over_pairings(rules.votes), self.SCALES, law) > HALF
+        assert p_correct(over_pairings(plain_rules.votes), self.SCALES, law) > HALF
 
     def test_guarded_mean_can_be_worse_than_a_coin_given_one_against_two(self) -> None:
         law = {
@@ -251,13 +261,13 @@ class TestUnequalCounts:
             for sides in designs.law("halves", 3)
             if sum(sides) == 2
         }
-        rule = functools.partial(rules.guarded, statistic="mean")
+        rule = functools.partial(plain_rules.guarded, statistic="mean")
         assert len(law) == 3
         assert p_correct(rule, self.SCALES, law) < HALF
 
     def test_it_is_better_on_average_over_the_counts(self) -> None:
         for law in (designs.law("halves", 3), designs.law("coins", 3)):
-            rule = functools.partial(rules.guarded, statistic="mean")
+            rule = functools.partial(plain_rules.guarded, statistic="mean")
             assert p_correct(rule, self.SCALES, law) > HALF
 
 
@@ -289,7 +299,7 @@ def guarded_mean(one: list[Fraction], two: list[Fraction]) -> Fraction:
 
 
 def means(one: list[Fraction], two: list[Fraction]) -> Fraction:
-    found = rules.mean(one, two)
+    found = plain_rules.mean(one, two)
     assert isinstance(found, Fraction)
     return found
 
@@ -352,8 +362,10 @@ def squared_sd_votes(first: list[Fraction], second: list[Fraction]) -> Fraction:
     ) / Fraction(len(first) + len(second) - 2)
     signed = [(a - b) * abs(a - b) for a, b in zip(first, second, strict=True)]
     if square == 0:
-        return rules.sign(first, second)  # type: ignore[return-value]  # of Fractions
-    return rules.votes([gap / square for gap in signed], [Fraction(0)] * len(signed))  # type: ignore[return-value]  # of Fractions
+        return plain_rules.sign(first, second)  # type: ignore[return-value]  # of Fractions
+    return plain_rules.votes(
+        [gap / square for gap in signed], [Fraction(0)] * len(signed)
+    )  # type: ignore[return-value]  # of Fractions
 
 
 def without_outliers(first: list[Fraction], second: list[Fraction]) -> Fraction:

@@ -367,16 +367,16 @@ class TestRefused:
 
     def test_functions_of_ones_own(self) -> None:
         counts = eh.Counts(["a", "b"], [3, 4], [7, 7])
-        with pytest.raises(eh.RatingsError, match="needs every score, got counts"):
+        with pytest.raises(eh.RatingsError, match="needs every score, not counts"):
             eh.compare(counts, method=lambda one, two: float(one[0] > two[0]), rng=1)
 
     def test_options_that_need_reviewers(self) -> None:
         counts = eh.Counts(["a", "b"], [3, 4], [7, 7])
         with pytest.raises(
-            eh.OptionError, match="both='drop' must come with a Ratings"
+            eh.OptionError, match="both must be left out without a Ratings"
         ):
             eh.compare(counts, both="drop", rng=1)
-        with pytest.raises(eh.RatingsError, match=r"second must be left .* a Counts"):
+        with pytest.raises(eh.RatingsError, match=r"second must be left out unless"):
             eh.compare(counts, [1.0], rng=1)
 
     def test_reviewers_of_several_items(self) -> None:

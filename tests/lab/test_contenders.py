@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from evenhand import losses
-from evenhand.ab import rules
 from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Mean, Rule, Sign
 from evenhand.lab.scenario import Scenario, Trials, draw_trials
@@ -19,6 +18,7 @@ from evenhand.posets.graph import comparisons
 from evenhand.ranking.methods import RankMethod, Safe, Task
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
+from tests import plain_rules
 
 
 @pytest.mark.parametrize("name", ["zero-one", "kendall", "footrule", "top-1", "top-2"])
@@ -98,7 +98,7 @@ def test_a_trial_of_two_items_is_a_comparison(method: str) -> None:
         if method in ("sign", "votes"):
             first, second = first[:3], second[:3]
         if method == "guarded":
-            p_first = float(rules.guarded(first, second))
+            p_first = float(plain_rules.guarded(first, second))
         else:
             p_first = compare(first, second, method=method, rng=7).p_first
         better = trials.values[trial, 0] > trials.values[trial, 1]

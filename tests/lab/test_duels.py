@@ -5,10 +5,10 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.ab import rules
 from evenhand.ab.law import sign_over_pairings, votes_over_pairings
 from evenhand.lab.worlds import TRUTHS, assignments, duel, own_rule, pairings
 from evenhand.method import methods
+from tests import plain_rules
 
 HALF = Fraction(1, 2)
 Table = tuple[tuple[Fraction, Fraction], ...]
@@ -46,7 +46,11 @@ def test_named_rules_are_averaged_over_assignments_and_pairings(
     def chances(one: list[Fraction], two: list[Fraction]) -> list[Fraction]:
         voted = votes_over_pairings(one, two).probability
         signed = sign_over_pairings(one, two).probability
-        fixed = (rules.mean(one, two), rules.median(one, two), rules.trimmed(one, two))
+        fixed = (
+            plain_rules.mean(one, two),
+            plain_rules.median(one, two),
+            plain_rules.trimmed(one, two),
+        )
         guarded = (9 * fixed[-1] + voted) / 10
         return [Fraction(str(p)) for p in (HALF, signed, voted, *fixed, guarded)]
 

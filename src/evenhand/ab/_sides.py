@@ -65,6 +65,13 @@ class Sides:
     groups: tuple[tuple[Label, ...], tuple[Label, ...]] | None = None
     once: Once | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse two items of which there is no score."""
+        if not any(self.sizes):
+            told = [notice.message for notice in self.notices]
+            none = "There is no score of {!r} or {!r} to compare.".format(*self.items)
+            raise RatingsError(" ".join([none, *told]))
+
     @property
     def sizes(self) -> tuple[int, int]:
         """Numbers of scores."""
@@ -77,10 +84,7 @@ class Sides:
             RatingsError: If only counts are known.
         """
         if self.lists is None:
-            raise RatingsError(
-                f"{what} needs every score, got counts of scores. Give the scores "
-                "themselves."
-            )
+            raise RatingsError(f"{what} needs every score, not counts of scores.")
         return self.lists
 
 
@@ -110,7 +114,6 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
             "count_ratings(..., items=(a, b)) or --items A B."
         )
     one, two = (Table(*counts.scores_of(code)) for code in codes)
-    _require_scores(labels, one.size + two.size)
     levels = len(np.union1d(one.levels, two.levels))
     if levels > MOST_LEVELS:
         raise RatingsError(
@@ -130,14 +133,6 @@ def _without_unrated(
     return tuple(notice for notice in data.notices if notice.code != hidden)
 
 
-def _require_scores(labels: tuple[Label, Label], number: int) -> None:
-    if not number:
-        raise RatingsError(
-            f"There is no score of {labels[0]!r} or {labels[1]!r}. Choose items that "
-            "were scored."
-        )
-
-
 def sides_from_lists(
     first: object, second: object, items: Sequence[Label] | None
 ) -> Sides:
@@ -152,10 +147,7 @@ def sides_from_lists(
         ('A', 'B')
     """
     if second is None:
-        raise RatingsError(
-            "second must be given when first is a list of scores, got None. Give the "
-            "scores of both items, or a Ratings."
-        )
+        raise RatingsError("second must be given when first is a list of scores.")
     labels = ("A", "B") if items is None else _as_labels(items)
     one, two = _as_scores(first, "first score"), _as_scores(second, "second score")
     data = _summary(labels, one, two)
@@ -195,16 +187,12 @@ def sides_from_ratings(
         [3.0, 4.0]
     """
     labels, codes = _chosen(ratings, items)
-    rows: list[Codes]
-    rows = [np.flatnonzero(ratings.item_codes == code) for code in codes]
-    _require_scores(labels, len(rows[0]) + len(rows[1]))
-    notices = [
-        *_without_unrated(ratings, labels),
-        *ratings.weighing(rule.name, used=False),
-    ]
+    rows: list[Codes] = [np.flatnonzero(ratings.item_codes == code) for code in codes]
+    notices = [*_without_unrated(ratings, labels)]
+    notices += ratings.weighing(rule.name, used=False)
     verdict: int | None = None
-    reviewers = [ratings.reviewer_codes[side] for side in rows]
-    twice = np.intersect1d(reviewers[0], reviewers[1])
+    seen = [ratings.reviewer_codes[side] for side in rows]
+    twice = np.intersect1d(seen[0], seen[1])
     deciding = len(twice) > 0 and both == "decide"
     if not rule.blind and not deciding and ratings.kind != "scores":
         raise RatingsError(
@@ -293,11 +281,6 @@ def _settle_both(
     theirs = [np.isin(ratings.reviewer_codes[side], twice) for side in rows]
     if both == "drop":
         kept = [side[~own] for side, own in zip(rows, theirs, strict=True)]
-        if len(kept[0]) + len(kept[1]) == 0:
-            raise RatingsError(
-                f"both='drop' leaves no score of {labels[0]!r} or {labels[1]!r}: every "
-                "reviewer scored both. Use both='decide'."
-            )
         text = f"Reviewers who scored both items are left out: {names}."
         return kept, None, Notice("both_dropped", text)
     one, two = (
@@ -362,8 +345,6 @@ def _as_scores(values: object, what: str) -> Floats:
 def _summary(labels: tuple[Label, Label], one: Floats, two: Floats) -> dict[str, Json]:
     """Return the sizes of two lists and their hash."""
     counts, total = (len(one), len(two)), len(one) + len(two)
-    if total == 0:
-        raise RatingsError("There is no score. Give at least one of either item.")
     head = {"schema": "evenhand.scores/1", "items": labels, "counts": counts}
     hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
     for part in (one, two):

@@ -79,8 +79,8 @@ def check_rule(
         OptionError: If the rule does not return a probability.
 
     Examples:
-        >>> from evenhand.ab import rules
-        >>> check_rule(rules.mean, [7, 9, 4], [6, 3, 5], rng=1).failure is None
+        >>> from evenhand.ab.methods import Mean
+        >>> check_rule(Mean().chance, [7, 9, 4], [6, 3, 5], rng=1).failure is None
         True
         >>> def lazy(one, two):
         ...     return float(one.mean() > two.mean())
@@ -90,10 +90,7 @@ def check_rule(
     """
     one, two = (side.astype(np.float64) for side in as_lists(first, second))
     if not len(one) or not len(two):
-        raise RatingsError(
-            "first and second must be two lists with a score each, got "
-            f"{len(one)} and {len(two)} scores."
-        )
+        raise RatingsError("first and second must be two lists with a score each.")
     answer(rule, one, two)
     asked, left, name = 1, LIMIT - 1, name_of(rule)
     source = np.random.Generator(stream(seed_from(rng), "check"))

@@ -17,7 +17,7 @@ from evenhand.claims import (
     not_strict,
     strictly,
 )
-from evenhand.designs import AB_DESIGNS
+from evenhand.designs import AB_DESIGNS, GROUPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,11 +55,15 @@ AGAINST_A_COIN = not_strict(BEATS_A_COIN)
 BASELINE = Claim(
     NONE, "right half of the time, whatever the scores: the baseline itself"
 )
+AGREED = Claim(
+    NONE,
+    "no theorem is needed: reviewers who scored both items all agree, so the order is "
+    "right if their scales are increasing and their scores free of noise",
+)
 # Scores that differ by no more are the same in words.
 TINY = 1e-9
-EQUAL_DESIGNS = ("halves", "matched")
-# Given unequal counts, not every choice of reviewers for an item is equally likely.
-GROUPED = ("matched", "panels")
+# By how much the numbers of scores of two items may differ in these designs.
+APART = {"halves": 1, "matched": 0}
 
 
 def comparison_certificate(
@@ -75,14 +79,7 @@ def comparison_certificate(
     """
     claim = chosen.best
     if sides.verdict is not None:
-        return certify(
-            Claim(
-                NONE,
-                "no theorem is needed: reviewers who scored both items all agree, so "
-                "the order is right if their scales are increasing and their scores "
-                "free of noise",
-            )
-        )
+        return certify(AGREED)
     if claim.theorem == NONE:
         return certify(claim)
     if "panels" in (declared.design or "") and claim.theorem.startswith("paper"):
@@ -117,7 +114,10 @@ def _findings(
         standing: Standing = "checked" if sides.once == "checked" else "declared"
         yield Finding(standing, f"{NOT_SEEN}, none of whom gave two of the scores")
     yield Finding("declared", "noise in scores does not depend on the item")
-    if chosen.pairs != "none" and not _paired_by_chance(sides, declared.design):
+    # A column that contradicts the record of the assignment names other pairs.
+    known = sides.groups is not None and sides.groups[0] == sides.groups[1]
+    by_chance = sides.pairing == "random" or (declared.design == "matched" and known)
+    if chosen.pairs != "none" and not by_chance:
         text = "scores were paired blindly, without a look at them"
         yield Finding("declared", text)
     weight = chosen.weight
@@ -136,27 +136,17 @@ def _findings(
         yield Finding("declared", text)
 
 
-def _paired_by_chance(sides: Sides, design: str | None) -> bool:
-    """Say whether scores were paired at random, or as they were assigned."""
-    if sides.pairing == "random":
-        return True
-    # A column that contradicts the record of the assignment names other pairs.
-    known = sides.groups is not None and sides.groups[0] == sides.groups[1]
-    return design == "matched" and known
-
-
 def _count_findings(
     sides: Sides, chosen: Rule, declared: Declared
 ) -> Iterator[Finding]:
     one, two = sides.sizes
     codes = {notice.code for notice in sides.notices}
-    allowed = 1 if declared.design == "halves" else 0
+    # Of pairs and panels not every choice of reviewers for an item is equally likely.
     grouped = declared.design in GROUPED
-    lost = declared.design in EQUAL_DESIGNS and abs(one - two) > allowed
+    lost = abs(one - two) > APART.get(str(declared.design), math.inf)
     if declared.missing or lost or "missing_scores" in codes:
-        yield Finding(
-            "declared", "scores missing for reasons that have nothing to do with items"
-        )
+        text = "scores missing for reasons that have nothing to do with items"
+        yield Finding("declared", text)
     yield from declared.departures()
     if "both_dropped" in codes:
         yield Finding(

@@ -15,7 +15,7 @@ from evenhand.ab._sides import (
     sides_from_lists,
     sides_from_ratings,
 )
-from evenhand.ab.claims import GROUPED, comparison_certificate
+from evenhand.ab.claims import comparison_certificate
 from evenhand.ab.methods import Rule
 from evenhand.ab.pvalues import (
     STATISTICS,
@@ -27,10 +27,10 @@ from evenhand.ab.pvalues import (
     p_values,
 )
 from evenhand.claims import Drawn, Json, Label, Notice, tail
-from evenhand.designs import AB_DESIGNS
+from evenhand.designs import AB_DESIGNS, GROUPED
 from evenhand.designs.assignment import declare
 from evenhand.engines.counts import Counts, counts_or_ratings
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.errors import OptionError, RatingsError, require_unused, unknown
 from evenhand.method import as_json, as_method, choice
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
@@ -55,14 +55,14 @@ BOTH = ("drop", "decide")
 SIDES = ("first", "second")
 OUTCOME = ("winner", "p_first", "p_first_se", "decided_by")
 P_VALUES = ("p_value", *(f"p_value_{side}" for side in SIDES))
+DIFFERENCE = ("difference", "difference_low", "difference_high")
 # Shares are given of each score where there are so many different ones at most.
 FEW_LEVELS = 10
 KINDS: dict[str, Any] = {
     **{f"{name}_{side}": pl.Int64 for name in ("votes", "n") for side in SIDES},
     **{f"shares_{side}": pl.List(pl.Float64) for side in SIDES},
     **{f"mean_{side}": pl.Float64 for side in SIDES},
-    **dict.fromkeys(P_VALUES, pl.Float64),
-    **{f"difference{end}": pl.Float64 for end in ("", "_low", "_high")},
+    **dict.fromkeys((*P_VALUES, *DIFFERENCE), pl.Float64),
     "levels": pl.List(pl.Float64),
 }
 
@@ -202,9 +202,7 @@ class Comparison(Drawn):
                 for end, side in enumerate(SIDES)
             },
             "levels": scores and scores.levels,
-            "difference": found and found.estimate,
-            "difference_low": found and found.low,
-            "difference_high": found and found.high,
+            **dict(zip(DIFFERENCE, found or [None] * 3, strict=False)),
             **{name: getattr(self, name) for name in P_VALUES},
             "method": self.method,
             "seed": str(self.seed),
@@ -308,22 +306,18 @@ def compare(
         choice("both", *BOTH)(both)
     seed = seed_from(rng)
     ratings = first if isinstance(first, Ratings) else None
+    why = "without a Ratings: counts and lists of scores do not say who scored what"
+    require_unused("both", both and ratings is None, why)
     declared = declare(design, assignment, AB_DESIGNS, ratings, items)
     if isinstance(first, Ratings | Counts) and second is not None:
-        what = f"a {'Ratings' if ratings else 'Counts'}"
-        raise RatingsError(f"second must be left out when first is {what}.")
+        raise RatingsError("second must be left out unless first is a list of scores.")
     if isinstance(first, Ratings):
         sides = sides_from_ratings(first, items, chosen, both, declared)
-    elif both is not None:
-        raise OptionError(
-            f"both={both!r} must come with a Ratings. Counts and lists of scores do "
-            "not say who scored what; leave it out."
-        )
     elif isinstance(first, Counts):
         if design in GROUPED:
             raise OptionError(
                 f"design {design!r} must come with the ratings: counts do not say who "
-                f"is in which {'pair' if design == 'matched' else 'panel'}."
+                f"is in which {GROUPED[design]}."
             )
         sides = sides_from_counts(first, items)
     else:
@@ -387,9 +381,9 @@ def _tested(
     in_order = design == "matched" and sides.pairing == "given"
     if design in GROUPED and sides.groups is None and not in_order:
         text = (
-            "There are no p-values: nothing says which "
-            f"{'pair' if design == 'matched' else 'panel'} each reviewer belongs to. "
-            "Name the column with --column pair=COLUMN, or give the assignment."
+            f"There are no p-values: nothing says which {GROUPED[design]} each "
+            "reviewer belongs to. Name the column with --column pair=COLUMN, or give "
+            "the assignment."
         )
         return None, mean_difference(*tables), (Notice("groups_unknown", text),)
     statistic = chosen.tested(design)

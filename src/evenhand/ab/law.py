@@ -31,7 +31,6 @@ from evenhand.arrays import (
     is_exact,
     magnitude,
 )
-from evenhand.errors import RatingsError
 from evenhand.randomness import RNGLike, permutation, seed_from, stream, uniforms
 
 if TYPE_CHECKING:
@@ -115,13 +114,10 @@ def majority_probability(probabilities: Numbers) -> Floats:
     """Probability that the first item has the majority, ties by a fair coin.
 
     Args:
-        probabilities: Chance of each vote for the first item, shape (..., k).
+        probabilities: Chance in [0, 1] of each vote for the first item, shape (..., k).
 
     Returns:
         Probabilities, shape (...); 1/2 if there is no vote.
-
-    Raises:
-        RatingsError: If a probability is not in [0, 1].
 
     References:
         Wang and Shah (2019), Section 3.2.
@@ -131,9 +127,6 @@ def majority_probability(probabilities: Numbers) -> Floats:
         array([0.84375, 0.5    ])
     """
     chances = np.atleast_1d(as_numbers(probabilities, "probability"))
-    bad = chances[(chances < 0) | (chances > 1)]
-    if len(bad):
-        raise RatingsError(f"probability must be in [0, 1], got {bad[0]}.")
     shape, votes = chances.shape[:-1], chances.shape[-1]
     rows = chances.reshape(math.prod(shape), votes)
     if is_exact(rows) or votes <= FEW_VOTES:
@@ -236,11 +229,8 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
             for side in (first, second)
         )
     # Which side is held as levels depends on the scores alone, never on their names.
-    held, taken = min(
-        (first, second),
-        (second, first),
-        key=lambda pair: _cost(pair[0], pair[1], trial),
-    )
+    ways = (first, second), (second, first)
+    held, taken = min(ways, key=lambda pair: _cost(pair[0], pair[1], trial))
     turned = held is second
     work, cells, *_ = _cost(held, taken, trial)
 

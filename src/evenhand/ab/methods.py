@@ -118,19 +118,14 @@ class Rule(Method):
         """
         return rules.followed(self.follows, first, second, trim=self.trim)
 
-    @property
-    def asked(self) -> OwnRule:
-        """The rule as a function of both items' scores."""
+    def decide(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome from scores of both items."""
 
         def rule(first: Floats, second: Floats) -> float:
             return float(self.chance(first, second))
 
         rule.__name__ = self.name
-        return rule
-
-    def decide(self, sides: Sides, seed: int) -> Outcome:
-        """Draw an outcome from scores of both items."""
-        return _ask(self.asked, sides, seed)
+        return _ask(rule, sides, seed)
 
     @property
     def follows(self) -> str:
@@ -201,9 +196,6 @@ class OwnComparison(Rule):
     own = True
     function: OwnRule
 
-    def __post_init__(self) -> None:
-        """Leave the function as it is."""
-
     @property
     def called(self) -> str:
         """Its name in results."""
@@ -216,10 +208,9 @@ class OwnComparison(Rule):
     def __str__(self) -> str:
         return f"{self.called}()"
 
-    @property
-    def asked(self) -> OwnRule:
-        """The function itself."""
-        return self.function
+    def decide(self, sides: Sides, seed: int) -> Outcome:
+        """Ask the function itself."""
+        return _ask(self.function, sides, seed)
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Ask the function about each row."""
@@ -258,17 +249,14 @@ class Sign(Rule):
         part = _certain(_majority(votes), "pairwise wins")._replace(votes=votes)
         if sides.pairing != "random":
             return part
-        return part._replace(
-            law=law.sign_over_pairings(sides.first, sides.second, rng=seed)
-        )
+        over = law.sign_over_pairings(sides.first, sides.second, rng=seed)
+        return part._replace(law=over)
 
 
 def _led(sides: Sides, statistic: str, trim: float) -> Outcome:
     ahead = leading_item(sides.first, sides.second, statistic, trim)
-    name = statistic.partition(":")[0]
-    return _certain(
-        (1 + ahead) / 2, "trimmed means" if name == "trimmed" else f"{name}s"
-    )
+    what = "trimmed mean" if statistic == "trimmed" else statistic.partition(":")[0]
+    return _certain((1 + ahead) / 2, f"{what}s")
 
 
 class Unpaired(Rule):
@@ -398,10 +386,7 @@ class Guarded(Rule):
         """Refuse a trim that nothing would be cut by."""
         super().__post_init__()
         if self.statistic != "trimmed" and self.trim != rules.TRIM:
-            raise OptionError(
-                f"trim must be left out for statistic {self.statistic!r}, got "
-                f"{self.trim!r}. It belongs to statistic 'trimmed'."
-            )
+            raise OptionError(f"trim must be left out for {self.statistic!r}.")
 
     def parameters(self) -> dict[str, Json]:
         """Return its options by name; trim only where something is cut."""
@@ -411,9 +396,19 @@ class Guarded(Rule):
         return found
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
-        """Return the probability that the first item is output."""
-        given = {name: getattr(self, name) for name in self.options()}
-        return rules.guarded(first, second, **given)
+        """Return the probability that the first item is output.
+
+        By Theorem G the mixture is right more than half of the time on all increasing
+        scales. The first scores of each item, as many as both have, are the pairs that
+        vote.
+
+        Examples:
+            >>> Guarded().chance([7, 9, 4], [6, 3, 5]).round(4)
+            np.float64(0.9768)
+        """
+        leaning = super().chance(first, second)
+        voted = rules.votes(first, second, weight=self.weight)
+        return rules.mixed(leaning, voted, rules.as_eps(self.eps))
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""

@@ -36,12 +36,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.ab.claims import GROUPED
 from evenhand.ab.law import Table, as_table, as_tables, sample_subsets
 from evenhand.ab.rules import TRIM, Kept, as_kept
 from evenhand.arrays import Floats, Numbers, as_lists
-from evenhand.designs import AB_DESIGNS
-from evenhand.errors import DesignError, OptionError, RatingsError, shown, unknown
+from evenhand.designs import AB_DESIGNS, GROUPED
+from evenhand.errors import DesignError, OptionError, require_unused, shown, unknown
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
@@ -73,7 +72,6 @@ MOST_UNITS = 2_000
 SAMPLED_CELLS = 1_000_000
 FEWEST_SAMPLES = 1_000
 MOST_SAMPLES = 100_000
-MOST_SCORES = 2**53
 # Cells of a block of assignments; no result depends on it.
 BLOCK = 2_000_000
 # A shift is rejected by each side's test if at most one assignment in so many is there.
@@ -195,8 +193,7 @@ def p_values(
         nothing to do with the item.
 
     Raises:
-        RatingsError: If a score is not finite, a side is not one list, both are empty,
-            or there are 2**53 scores or more.
+        RatingsError: If a score is not finite or a side is not one list.
         OptionError: If an option is unknown, out of range or does not fit.
         DesignError: If the groups cannot come from the design.
 
@@ -359,8 +356,6 @@ def redraw(
         raise OptionError(unknown("design", design, AB_DESIGNS))
     if not isinstance(first, Table) or not isinstance(second, Table):
         one, two = as_lists(first, second)
-        if len(one) + len(two) == 0:
-            raise RatingsError("There is no score. Give at least one of either item.")
         if design in GROUPED or groups is not None:
             members = _members(one.tolist(), two.tolist(), design, groups)
             whole = [unit for unit in members if len(unit) > 1 or not complete]
@@ -369,10 +364,6 @@ def redraw(
     scores = np.concatenate([first.levels, second.levels])
     sizes = np.concatenate([first.counts, second.counts])
     ahead = np.concatenate([first.counts, 0 * second.counts])
-    if sizes.sum() >= MOST_SCORES:
-        raise RatingsError(
-            f"counts must add up to less than 2**53 for p-values, got {sizes.sum()}."
-        )
     name, counts = _fitting(design, int(sizes.sum()), first.size, GIVEN)
     return Redraws(name, scores, sizes, ahead, counts)
 
@@ -381,11 +372,8 @@ def _members(
     one: list[float], two: list[float], design: str | None, groups: object
 ) -> list[Unit]:
     """Return the members of each pair or panel, which must be what the design draws."""
-    if design not in GROUPED:
-        raise OptionError(
-            f"groups must be left out for design {design!r}, got {shown(groups)}. "
-            "They belong to 'matched' and 'panels'."
-        )
+    why = f"for design {design!r}: they belong to 'matched' and 'panels'"
+    require_unused("groups", design not in GROUPED, why)
     matched = design == "matched"
     if groups is None and matched and len(one) == len(two):
         groups = range(len(one)), range(len(two))
@@ -396,8 +384,8 @@ def _members(
                 members.setdefault(label, []).append((score, ahead))
     except (TypeError, ValueError):
         raise DesignError(
-            f"groups must name the {'pair' if matched else 'panel'} of each reviewer "
-            f"for design {design!r}, got {shown(groups)}."
+            f"groups must name the {GROUPED[str(design)]} of each reviewer for design "
+            f"{design!r}, got {shown(groups)}."
         ) from None
     for label, unit in members.items():
         firsts = sum(ahead for _, ahead in unit)
@@ -711,13 +699,12 @@ def mean_interval(
             how, samples = "enumeration", 0
         shifts, place, p_value = _redrawn(drawn, drawn.scores / unit, samples, seed)
     found = found._replace(p_value=p_value, how=how, samples=samples)
-    if not 0 <= place < len(shifts):
-        return found
-    # Twelve digits: those behind them are rounding.
-    ends = [float(f"{unit * shifts[end]:.12g}") for end in (place, -1 - place)]
-    if not all(map(math.isfinite, ends)):
-        return found
-    return found._replace(low=ends[0], high=ends[1])
+    if 0 <= place < len(shifts):
+        # Twelve digits: those behind them are rounding.
+        ends = [float(f"{unit * shifts[end]:.12g}") for end in (place, -1 - place)]
+        if all(map(math.isfinite, ends)):
+            return found._replace(low=ends[0], high=ends[1])
+    return found
 
 
 def _redrawn(

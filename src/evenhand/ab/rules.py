@@ -38,6 +38,7 @@ from evenhand.errors import (
     OptionError,
     RatingsError,
     as_finite,
+    must_be,
     require_function,
     shown,
     unknown,
@@ -54,7 +55,6 @@ MEDIANS = ("upper", "lower", "middle")
 EACH_MEDIAN = (f"median:{which}" for which in MEDIANS)
 STATISTICS = ("trimmed", "mean", "median", *EACH_MEDIAN, "midrank", "sign")
 TRIM = 0.2
-EPS = 0.1
 LEAST_EPS = 2.0**-53
 ROUNDING = float(np.finfo(np.float64).eps)
 _CHANCES = np.array([Fraction(0), Fraction(1, 2), Fraction(1)], dtype=object)
@@ -134,11 +134,8 @@ def threshold_probability(scores: Numbers, distribution: GapWeight | Cdf) -> Flo
         below, at = (on_floats(distribution, it, "distribution") for it in points)
     wrong = ~((below >= 0) & (below <= at) & (at <= 1))
     if wrong.any():
-        raise OptionError(
-            f"distribution must be a distribution function, got "
-            f"{shown(at[wrong].flat[0])} at {gap[wrong].flat[0]} and "
-            f"{shown(below[wrong].flat[0])} just before it."
-        )
+        found = f"{at[wrong].flat[0]} at {gap[wrong].flat[0]}"
+        raise must_be("distribution", "a distribution function", found)
     return np.asarray((below + at) / 2)[()]
 
 
@@ -163,129 +160,20 @@ def coin(first: Numbers, second: Numbers) -> Floats:
     return _chance(np.zeros(one.shape[:-1], np.int64), one)
 
 
-def sign(first: Numbers, second: Numbers) -> Floats:
-    """More pairwise wins, in the pairing given by the order of the scores.
-
-    Args:
-        first: Scores of the first item, shape (..., k).
-        second: Scores of the second item, paired with them, shape (..., k).
-
-    Returns:
-        0, 1/2 (as many wins each) or 1, shape (...).
-
-    Raises:
-        RatingsError: If a score is not finite or the sides differ in length.
-
-    References:
-        Wang and Shah (2019), Section 3.2.
-
-    Examples:
-        >>> sign([3, 1, 5], [2, 2, 5])
-        np.float64(0.5)
-    """
-    one, two = _as_pairs(first, second)
-    wins = (one > two).sum(axis=-1) - (one < two).sum(axis=-1)
-    return _chance(np.asarray(np.sign(wins)), one)
-
-
-def mean(first: Numbers, second: Numbers) -> Floats:
-    """Higher mean score.
-
-    Args:
-        first: Scores of the first item, shape (..., k1).
-        second: Scores of the second item, shape (..., k2).
-
-    Returns:
-        0, 1/2 (equal means, or a side without scores) or 1, shape (...).
-
-    Raises:
-        RatingsError: If a score is not finite.
-
-    References:
-        Wang and Shah (2019), Section 3.2.
-
-    Examples:
-        >>> mean([[9, 1], [0.1, 0.2]], [[4, 4], [0.3, 0.0]])
-        array([1. , 0.5])
-    """
-    return _central(first, second, as_kept("mean"))
-
-
-def trimmed(first: Numbers, second: Numbers, *, trim: float = TRIM) -> Floats:
-    """Higher mean of the scores that are left when each end is cut by a fixed share.
-
-    Args:
-        first: Scores of the first item, shape (..., k1).
-        second: Scores of the second item, shape (..., k2).
-        trim: Share of each item's scores that is cut at each end, below 1/2; the number
-            cut is rounded down.
-
-    Returns:
-        0, 1/2 or 1, shape (...).
-
-    Raises:
-        RatingsError: If a score is not finite.
-        OptionError: If trim is out of range.
-
-    Examples:
-        >>> trimmed([5, 5, 5, 5, 99], [6, 6, 6, 6, 6])
-        np.float64(0.0)
-    """
-    return _central(first, second, as_kept("trimmed", trim))
-
-
-def median(first: Numbers, second: Numbers, *, median: str = "upper") -> Floats:
-    """Higher median score.
-
-    Args:
-        first: Scores of the first item, shape (..., k1).
-        second: Scores of the second item, shape (..., k2).
-        median: Which median of an even number of scores: "upper", "lower", or "middle",
-            the mean of the two.
-
-    Returns:
-        0, 1/2 or 1, shape (...).
-
-    Raises:
-        RatingsError: If a score is not finite.
-        OptionError: If the median is unknown.
-
-    References:
-        Wang and Shah (2019), Section 3.2 and its footnote on medians.
-
-    Examples:
-        >>> [float(median([1, 4], [2, 3], median=name)) for name in MEDIANS]
-        [1.0, 0.0, 0.5]
-    """
-    return _central(first, second, as_kept(f"median:{median}"))
-
-
-def _central(first: Numbers, second: Numbers, kept: Kept) -> Floats:
-    one, two = (
-        np.sort(side, axis=-1)[..., slice(*kept(side.shape[-1]))]
-        for side in _as_sides(first, second)
-    )
-    return _chance(_mean_order(one, two), one)
-
-
-def votes(
-    first: Numbers,
-    second: Numbers,
-    *,
-    weight: Weight = None,
-) -> Floats:
+def votes(first: Numbers, second: Numbers, *, weight: Weight = None) -> Floats:
     """Majority of canonical votes, one per given pair: the paper's rule.
 
     Args:
-        first: Scores of the first item, shape (..., k).
-        second: Scores of the second item, paired with them, shape (..., k).
+        first: Scores of the first item, shape (..., k1).
+        second: Scores of the second item, shape (..., k2); the first min(k1, k2) of
+            each are the pairs.
         weight: Increasing map from a gap to [0, 1), rational(1) if None.
 
     Returns:
         Probabilities, shape (...); exact for Fractions if the weight is.
 
     Raises:
-        RatingsError: If a score is not finite or the sides differ in length.
+        RatingsError: If a score is not finite.
         OptionError: If the weight is not one, or a gap is beyond its range.
 
     References:
@@ -295,82 +183,8 @@ def votes(
         >>> votes([3, 2], [2, 2])
         np.float64(0.625)
     """
-    one, two = _as_pairs(first, second)
+    one, two = _in_pairs(first, second)
     return majority_probability(odd(as_weight(weight), difference(one, two)))
-
-
-def midrank(first: Numbers, second: Numbers) -> Floats:
-    """More wins over all pairs of a first and a second score: the higher rank sum.
-
-    Args:
-        first: Scores of the first item, shape (..., k1).
-        second: Scores of the second item, shape (..., k2).
-
-    Returns:
-        0, 1/2 or 1, shape (...).
-
-    Raises:
-        RatingsError: If a score is not finite.
-
-    References:
-        Mann and Whitney (1947), with ties counted half.
-
-    Examples:
-        >>> midrank([3, 1, 5], [2, 2, 5])
-        np.float64(0.5)
-        >>> midrank([9, 3], [1, 4, 2])
-        np.float64(1.0)
-    """
-    one, two = _as_sides(first, second)
-    left, right = one[..., :, None], two[..., None, :]
-    wins = (left > right).sum(axis=(-2, -1)) - (left < right).sum(axis=(-2, -1))
-    return _chance(np.asarray(np.sign(wins)), one)
-
-
-def guarded(
-    first: Numbers,
-    second: Numbers,
-    *,
-    eps: float | Fraction = EPS,
-    trim: float = TRIM,
-    statistic: str = STATISTICS[0],
-    weight: Weight = None,
-) -> Floats:
-    """Follow a statistic, but with probability eps the paper's votes.
-
-    The statistic brings its accuracy, the votes bring the guarantee: by Theorem G the
-    mixture is right more than half of the time on all increasing scales.
-
-    Args:
-        first: Scores of the first item, shape (..., k1).
-        second: Scores of the second item, shape (..., k2); the first min(k1, k2) of
-            each are the pairs that vote.
-        eps: Probability of the votes, above 0 and at most 1; exact if it is a Fraction,
-            and for Fractions the shortest decimal that stands for it.
-        trim: For the statistic "trimmed": share cut at each end.
-        statistic: "trimmed", "mean", "median", "median:lower", "median:middle",
-            "midrank" or "sign".
-        weight: For the votes: increasing map from a gap to [0, 1), rational(1) if None.
-
-    Returns:
-        Probabilities, shape (...); exact for Fractions if the weight is.
-
-    Raises:
-        RatingsError: If a score is not finite.
-        OptionError: If an option is unknown or out of range.
-
-    Examples:
-        >>> guarded([7, 9, 4], [6, 3, 5]).round(4)
-        np.float64(0.9768)
-        >>> guarded([Fraction(3)], [Fraction(2)], eps=Fraction(1, 5), statistic="mean")
-        Fraction(19, 20)
-    """
-    share = as_eps(eps)
-    one, two = _as_sides(first, second)
-    leaning = followed(statistic, one, two, trim=trim)
-    pairs = min(one.shape[-1], two.shape[-1])
-    voted = votes(one[..., :pairs], two[..., :pairs], weight=weight)
-    return mixed(leaning, voted, share)
 
 
 def mixed(one: Numbers, other: Numbers, eps: Fraction) -> Floats:
@@ -402,7 +216,11 @@ def followed(
     """Follow the sign of a statistic.
 
     Args:
-        statistic: What `guarded` takes.
+        statistic: "mean"; "trimmed", the mean of the scores that are left when each end
+            is cut by a share, rounded down to a number of scores; "median", the upper
+            one of an even number, "median:lower" or "median:middle", the mean of the
+            two; "midrank", wins over all pairs of a first and a second score; or
+            "sign", wins over pairs in the order of the scores.
         first: Scores of the first item, shape (..., k1).
         second: Scores of the second item, shape (..., k2); for "sign" the first
             min(k1, k2) of each are pairs.
@@ -422,11 +240,19 @@ def followed(
     chosen = as_statistic(statistic)
     one, two = _as_sides(first, second)
     if chosen == "sign":
-        pairs = min(one.shape[-1], two.shape[-1])
-        return sign(one[..., :pairs], two[..., :pairs])
-    if chosen == "midrank":
-        return midrank(one, two)
-    return _central(one, two, as_kept(chosen, trim))
+        left, right = _in_pairs(one, two)
+    elif chosen == "midrank":
+        left, right = one[..., :, None], two[..., None, :]
+    else:
+        kept = as_kept(chosen, trim)
+        left, right = (
+            np.sort(side, axis=-1)[..., slice(*kept(side.shape[-1]))]
+            for side in (one, two)
+        )
+        return _chance(_mean_order(left, right), one)
+    pairs = tuple(range(one.ndim - 1, left.ndim))
+    wins = (left > right).sum(axis=pairs) - (left < right).sum(axis=pairs)
+    return _chance(np.asarray(np.sign(wins)), one)
 
 
 def as_kept(statistic: str, trim: float = TRIM) -> Kept:
@@ -483,14 +309,10 @@ def _mean_order(one: Floats, two: Floats) -> NDArray[np.int64]:
         clear = np.abs(gap) > 4 * sum(counts) * ROUNDING * size
         order = np.asarray(np.sign(np.where(clear, gap, 0.0)).astype(np.int64))
     for place in map(tuple, np.argwhere(~clear)):
-        order[place] = _exact_order(one[place].tolist(), two[place].tolist())
+        sides = one[place].tolist(), two[place].tolist()
+        left, right = (sum(Fraction(repr(score)) for score in side) for side in sides)
+        order[place] = np.sign(left * counts[1] - right * counts[0])
     return order
-
-
-def _exact_order(one: list[float], two: list[float]) -> int:
-    left, right = (sum(Fraction(repr(score)) for score in side) for side in (one, two))
-    gap = left * len(two) - right * len(one)
-    return (gap > 0) - (gap < 0)
 
 
 as_share = number(
@@ -541,25 +363,16 @@ def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
     two = np.atleast_1d(as_numbers(second, "second score"))
     if is_exact(one) != is_exact(two):
         one, two = one.astype(np.float64), two.astype(np.float64)
-    try:
-        shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
-    except ValueError:
-        raise RatingsError(
-            f"first and second scores must have the same leading axes, got shapes "
-            f"{one.shape} and {two.shape}."
-        ) from None
+    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
     one = np.broadcast_to(one, (*shape, one.shape[-1]))
     return one, np.broadcast_to(two, (*shape, two.shape[-1]))
 
 
-def _as_pairs(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
+def _in_pairs(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
+    """Return the first scores of each item, as many as both have."""
     one, two = _as_sides(first, second)
-    if one.shape[-1] != two.shape[-1]:
-        raise RatingsError(
-            f"first and second scores must come in pairs, got {one.shape[-1]} and "
-            f"{two.shape[-1]}. Pair them at random with compare."
-        )
-    return one, two
+    pairs = min(one.shape[-1], two.shape[-1])
+    return one[..., :pairs], two[..., :pairs]
 
 
 def _gap(scores: Numbers) -> Floats:

@@ -32,6 +32,7 @@ from evenhand.errors import (
     RatingsError,
     as_finite,
     as_positive,
+    must_be,
     name_of,
     require_function,
     shown,
@@ -99,9 +100,7 @@ class GapWeight:
         """
         gaps = as_numbers(gap, "gap", infinite=True)
         if (gaps < 0).any():
-            raise RatingsError(
-                f"gap must be at least 0, got {shown(gaps[gaps < 0].flat[0])}."
-            )
+            raise RatingsError(f"gap must be at least 0, got {gaps.min()}.")
         return self.values(gaps)[()]
 
     def values(self, gaps: Floats) -> Floats:
@@ -195,9 +194,7 @@ def sigmoid(scale: Number = 1) -> GapWeight:
     """
     width = float(as_positive("scale", scale))
     return GapWeight(
-        "sigmoid",
-        {"scale": _json(scale)},
-        lambda gaps: _share(np.exp(gaps / width)),
+        "sigmoid", {"scale": _json(scale)}, lambda gaps: _share(np.exp(gaps / width))
     )
 
 
@@ -335,10 +332,7 @@ def as_weight(
         check_weight(name, weight)
         function = functools.partial(_in_range, name, weight)
         return GapWeight(name, {}, function, checked_on_grid=True)
-    raise OptionError(
-        f"weight must be a name, a gap weight or a function of a gap, "
-        f"got {shown(weight)}. Known weights: {', '.join(NAMES)}."
-    )
+    raise must_be("weight", "a name, a gap weight or a function of a gap", weight)
 
 
 def odd(weight: GapWeight, gap: Numbers) -> Floats:

@@ -228,7 +228,8 @@ def _done(path: str, drawn: Assignment) -> Ratings:
 
 
 def _drawn(options: Options, secret: str | None) -> Assignment:
-    from evenhand.designs.drawing import GROUPED, assign
+    from evenhand.designs import GROUPED
+    from evenhand.designs.drawing import assign
     from evenhand.formats.lists import read_labels, read_pairs
 
     design, people = str(options["design"]), str(options["reviewers"])

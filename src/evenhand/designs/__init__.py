@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Sides = tuple[int, ...]
 
 AB_DESIGNS = ("halves", "coins", "matched", "panels")
+GROUPED = {"matched": "pair", "panels": "panel"}
 RANKING_DESIGNS = ("pairs", "balanced")
 PAIR = 2
 

@@ -56,7 +56,6 @@ SEAL_PREFIX = "evenhand.seal/1:"
 AMEND_PREFIX = "evenhand.amend/1:"
 RESERVES_PREFIX = "evenhand.reserves/1:"
 SECRET = re.compile(r"[0-9a-f]{64}")
-GROUPED = {"matched": "pair", "panels": "panel"}
 STEPPED_IN = "Who stepped in for whom was drawn at random."
 HANDED_OUT = "Who took over reviews that were open was drawn at random."
 LEFT_OPEN = "Reviews of those who left stay open."
@@ -128,7 +127,7 @@ def assign(
     _check(design, groups, **only_balanced, conflicts=clashes or None)
     item_labels, who = _distinct(items, "item"), _distinct(reviewers, "reviewer")
     pairs = _conflicts(clashes, who, item_labels)
-    grouped = _grouped(groups or {}, who, design) if design in GROUPED else None
+    grouped = _grouped(groups or {}, who, design) if design in designs.GROUPED else None
     if secret is not None and rng is not None:
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
@@ -460,10 +459,10 @@ def _check(design: str, groups: object, **only_balanced: object) -> None:
     if not isinstance(design, str) or design not in DESIGNS:
         raise OptionError(unknown("design", design, DESIGNS))
     unused = {} if design == "balanced" else only_balanced
-    unused |= {} if design in GROUPED else {"groups": groups}
+    unused |= {} if design in designs.GROUPED else {"groups": groups}
     for name, value in unused.items():
         if value is not None:
-            owners = GROUPED if name == "groups" else ["balanced"]
+            owners = designs.GROUPED if name == "groups" else ["balanced"]
             raise OptionError(
                 f"{name} must be left out for design {design!r}, got {shown(value)}. "
                 f"It belongs to {listing(owners)}."
@@ -509,9 +508,9 @@ def _grouped(groups: Groups, reviewers: tuple[Label, ...], design: str) -> Rows:
     for code, reviewer in enumerate(reviewers):
         if code not in named:
             raise DesignError(
-                f"groups must name the {GROUPED[design]} of each reviewer, got none "
-                f"for {reviewer!r}."
+                f"groups must name the {designs.GROUPED[design]} of each reviewer, got "
+                f"none for {reviewer!r}."
             )
     values = [named[code] for code in range(len(reviewers))]
-    labels = label_series(values, GROUPED[design], Source()).to_list()
+    labels = label_series(values, designs.GROUPED[design], Source()).to_list()
     return tuple(zip(reviewers, labels, strict=True))

@@ -20,8 +20,8 @@ from evenhand.columns import (
     label_series,
     number_series,
 )
+from evenhand.designs import GROUPED
 from evenhand.designs.assignment import ESCAPED
-from evenhand.designs.drawing import GROUPED
 from evenhand.errors import listing
 from evenhand.formats.files import fetch, read_cells
 from evenhand.formats.tables import check_text, decimal_points, read_table

@@ -12,7 +12,7 @@ import statistics
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand.ab import rules
+from evenhand.ab.methods import Guarded
 from evenhand.ab.weights import rational
 from evenhand.designs import AB_DESIGNS
 from evenhand.lab import claims_paper, dominance, worlds
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 FIXED = (*claims_paper.FIXED, "trimmed", "midrank")
 GUARDED = ("trimmed", "mean", "median", "midrank", "sign")
 FAR = 10**8
-guarded = functools.partial(rules.guarded, eps=Fraction(1, 10))
 sorter = functools.partial(sorter_program, anchors=False)
 
 
@@ -73,7 +72,7 @@ def theorem_g_strict(trial: Trial) -> Found:
 
 
 def _guarded(statistic: str) -> Chances:
-    return functools.partial(guarded, statistic=statistic)
+    return Guarded(eps=Fraction(1, 10), statistic=statistic).chance
 
 
 def _tables(m: int, design: str) -> Iterator[Table]:
