@@ -373,7 +373,7 @@ def _tested(
     If no test is asked for, means and medians are tested themselves; the others by
     midranks.
     """
-    if test is not None and test not in STATISTICS:
+    if test is not None and str(test) not in STATISTICS:
         raise OptionError(unknown("test", test, STATISTICS))
     tables = sides.first, sides.second
     if sides.verdict is not None or (test is None and chosen.blind):
