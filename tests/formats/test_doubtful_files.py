@@ -324,6 +324,9 @@ def test_options_without_a_use_are_refused(title: str) -> None:
 def test_an_entry_that_is_no_object_is_refused() -> None:
     said = refused('[{"reviewer": "a", "item": "x", "score": 1}, 7]', "r.json")
     assert said.startswith("r.json: entry 2: entry must be a JSON object")
+    reply = {**json.loads(notes({"rating": 3}))[0], "details": {"replies": [5]}}
+    said = refused(json.dumps([reply]), "n.json")
+    assert said == "n.json: entry 1: replies must be objects, got [5]."
 
 
 def test_a_key_that_stands_twice_inside_a_line_is_refused() -> None:

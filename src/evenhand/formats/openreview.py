@@ -182,7 +182,9 @@ def _notes(table: Table) -> list[_Note]:
         details = note.get("details")
         inside = details if isinstance(details, dict) else {}
         replies = [reply for key in REPLIES for reply in inside.get(key) or ()]
-        for raw in (note, *(reply for reply in replies if isinstance(reply, dict))):
+        if not all(isinstance(reply, dict) for reply in replies):
+            raise table.source.at(row, f"replies must be objects, got {shown(replies)}")
+        for raw in (note, *replies):
             # A note without an id is like no other.
             name = _text(raw.get("id"))
             first = found.setdefault(name or id(raw), _Note(row, raw)).raw
