@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes
     from evenhand.ratings import Ratings
 
+# How many steps of a contradiction a message shows.
+STEPS_SHOWN = 8
 # No cycle is shorter.
 LEAST = 2
 
@@ -132,6 +134,9 @@ def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None
     reviewers = [ratings.reviewer_labels[code] for code in found[1]]
     rows = zip(items, items[1:] + items[:1], reviewers, strict=True)
     steps = [f"{one!r} above {other!r} (reviewer {who!r})" for one, other, who in rows]
+    if len(steps) > STEPS_SHOWN:
+        more = len(steps) - STEPS_SHOWN + 1
+        steps[STEPS_SHOWN - 1 : -1] = [f"and so on over {more} more"]
     scored = ratings.kind == "scores"
     cope = "Methods 'adaptive' and 'safe' cope" if scored else "Method 'adaptive' copes"
     raise ContradictionError(
