@@ -208,10 +208,7 @@ class Certificate:
 
 
 def certify(
-    claim: Claim,
-    findings: Iterable[Finding] = (),
-    *,
-    retired: int | None = None,
+    claim: Claim, findings: Iterable[Finding] = (), *, retired: int | None = None
 ) -> Certificate:
     """Hold what was found against what is claimed.
 
@@ -293,10 +290,7 @@ def not_strict(claim: Claim) -> Claim:
 
 
 def assignment_finding(
-    design: str | None,
-    known: tuple[str, ...],
-    *,
-    backing: Backing = "declared",
+    design: str | None, known: tuple[str, ...], *, backing: Backing = "declared"
 ) -> Finding:
     """Say how far the random assignment is established.
 

@@ -37,13 +37,7 @@ from evenhand.calibration.design import (
 from evenhand.calibration.solver import Definite, one_thread
 from evenhand.claims import NONE, Claim, Drawn, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
-from evenhand.errors import (
-    OptionError,
-    RatingsError,
-    as_finite,
-    as_positive,
-    must_be,
-)
+from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
 from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, as_ratings

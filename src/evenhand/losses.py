@@ -14,13 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.claims import Label
-from evenhand.errors import (
-    OptionError,
-    RatingsError,
-    require_whole,
-    shown,
-    unknown,
-)
+from evenhand.errors import OptionError, RatingsError, require_whole, shown, unknown
 
 Ranking = Sequence[Label] | NDArray[np.integer]
 Loss = Callable[[Ranking, Ranking], float]

@@ -206,7 +206,7 @@ def test_weights_can_be_written_as_text(text: str, shown: str | None) -> None:
         ("rational(scale=2)", r"must have gamma, got 'rational\(scale=2\)'"),
         ("rational(x)", r"gamma must be a number, got 'x'"),
         ("rational(2", r"with options in brackets, got 'rational\(2'"),
-        ("rational:2", r"got 'rational:2'\. Write .* rational\(2\)"),
+        ("rational:2", r"got 'rational:2', wrong at .* rational\(2\)"),
         ("offset", r"weight offset must have c, base, got 'offset'"),
         ("offset(0.3, ratoinal)", r"unknown weight 'ratoinal', did you mean"),
         ("offset(1)", r"c must be at least 0 and below 1, got 1"),

@@ -201,11 +201,9 @@ def test_a_seed_repeats_every_byte_but_counted_names_whatever_else_is_made(
     again = list(tmp_path.iterdir())
     assert len(again) == 2 * len(ENDINGS)
     for path in again:
-        one, two = (
-            re.sub(rb"clip\d+", b"", it.read_bytes())
-            for it in (path, written / path.name)
-        )
-        assert one == two
+        both = [it.read_bytes() for it in (path, written / path.name)]
+        first, second = (re.sub(rb"clip\d+", b"", it) for it in both)
+        assert first == second
     for one in (figure, other):
         document = json.loads((written / f"{one.name}.json").read_text())
         assert document == json.loads(json.dumps(one.to_dict()))

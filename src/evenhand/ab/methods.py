@@ -11,7 +11,7 @@ import numpy as np
 import evenhand.ab.rules as rules  # noqa: PLR0402 - not through the room's __getattr__
 from evenhand.ab import claims, law
 from evenhand.ab.pvalues import leading_item
-from evenhand.ab.weights import GapWeight, as_weight, finest, odd, rational, resolved
+from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolved
 from evenhand.arrays import Floats, Numbers, difference
 from evenhand.claims import Json, Notice
 from evenhand.errors import OptionError, counted, name_of, require_function
@@ -296,12 +296,6 @@ class Median(Unpaired):
 
 TRIM = option(
     rules.TRIM, "Share of the scores cut at each end, below 0.5.", rules.as_share
-)
-WEIGHT = option(
-    rational(),
-    "How a gap in scores weighs: rational(2), linear(10), sigmoid(1), exponential(1), "
-    "offset(0.3, rational(2)), or in Python a function of a gap.",
-    as_weight,
 )
 
 

@@ -38,7 +38,7 @@ from evenhand.errors import (
     shown,
     unknown,
 )
-from evenhand.method import parse
+from evenhand.method import option, parse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -509,3 +509,11 @@ def check_weight(name: str, function: Callable[[float], float]) -> None:
             f"weight {name} must be strictly increasing, got {values[place]} at gap "
             f"{GRID[place]:.3g} and {values[place + 1]} at gap {GRID[place + 1]:.3g}."
         )
+
+
+WEIGHT = option(
+    rational(),
+    "How a gap in scores weighs: rational(2), linear(10), sigmoid(1), exponential(1), "
+    "offset(0.3, rational(2)), or in Python a function of a gap.",
+    as_weight,
+)

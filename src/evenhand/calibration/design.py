@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 FAR = 1e6
 PRIOR_COMPARES = "across groups only the prior compares their values"
 EQUAL_SCORES = Notice(
-    "equal_scores",
-    "Every score is the same, so the ratings tell no item from another.",
+    "equal_scores", "Every score is the same, so the ratings tell no item from another."
 )
 NOT_CONVERGED = Notice(
-    "not_converged",
-    "The fit stopped before it had settled; estimates are approximate.",
+    "not_converged", "The fit stopped before it had settled; estimates are approximate."
 )
 
 

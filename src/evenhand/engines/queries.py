@@ -21,13 +21,7 @@ from evenhand.columns import (
     find_columns,
     given_columns,
 )
-from evenhand.errors import (
-    OptionError,
-    RatingsError,
-    counted,
-    require_sequence,
-    shown,
-)
+from evenhand.errors import OptionError, RatingsError, counted, require_sequence, shown
 from evenhand.ratings import BETWEEN
 
 if TYPE_CHECKING:
@@ -260,10 +254,7 @@ def reviewer_sums(rows: Rows, centre: float = 0.0) -> Frame:
         .agg(nw.len().alias(LOAD), score.sum().alias("total"))
     )
     return (
-        people.with_columns(
-            rows.nobody,
-            (total * total).alias("squares"),
-        )
+        people.with_columns(rows.nobody, (total * total).alias("squares"))
         .group_by(LOAD, "nobody")
         .agg(nw.len().alias("reviewers"), nw.col("squares").sum())
     )

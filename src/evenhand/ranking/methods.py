@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from evenhand.ab.weights import GapWeight, as_weight, rational
+from evenhand.ab.weights import WEIGHT, GapWeight
 from evenhand.claims import ANY_SCALES, Json, Notice
 from evenhand.errors import OptionError, name_of, require_function, shown
 from evenhand.method import Method, as_method, choice, flag, number, option
@@ -263,12 +263,6 @@ def as_start(start: object) -> RankMethod:
     return as_method(start, RankMethod, "start", lambda method: method.ordinal)
 
 
-WEIGHT = option(
-    rational(),
-    "How a gap in scores weighs: rational(2), linear(10), sigmoid(1), exponential(1), "
-    "offset(0.3, rational(2)), or in Python a function of a gap.",
-    as_weight,
-)
 NOISE = option(
     0.3,
     "Standard deviation of the noise on each mean, in score points. Choose it before "

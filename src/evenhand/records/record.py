@@ -311,10 +311,7 @@ def next_record(chain: Sequence[str | os.PathLike[str]]) -> Path:
 
 
 def load_assignment(
-    path: str | os.PathLike[str],
-    *,
-    secret: str | None = None,
-    seal: str | None = None,
+    path: str | os.PathLike[str], *, secret: str | None = None, seal: str | None = None
 ) -> Assignment:
     """Read an assignment from its record, and draw it again if its secret is revealed.
 

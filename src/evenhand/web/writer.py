@@ -61,8 +61,7 @@ DONE = (
 TASK_STATEMENT = (
     t.task.update()
     .where(
-        t.task.c.evaluation_id == sa.bindparam("e"),
-        t.task.c.id == sa.bindparam("i"),
+        t.task.c.evaluation_id == sa.bindparam("e"), t.task.c.id == sa.bindparam("i")
     )
     .values(
         state=sa.bindparam("s"),
