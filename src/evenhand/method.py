@@ -127,6 +127,10 @@ def option(default: object, says: str, read: Callable[[Any], Any]) -> Any:  # no
         default: What it is if nobody says.
         says: What it does, for `evenhand methods NAME`.
         read: From what was given, also as text, to the value; or an error.
+
+    Examples:
+        >>> option(1.0, "How much.", float).default
+        1.0
     """
     return dataclasses.field(default=default, metadata={"says": says, "read": read})
 

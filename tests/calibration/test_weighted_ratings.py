@@ -160,8 +160,3 @@ def test_results_with_weights_say_which_columns_do_not_use_them() -> None:
     ratings = eh.Ratings(list("aabb"), list("xyxy"), [1, 2, 3, 1], weights=[1, 9, 1, 1])
     for found in (eh.rank(ratings, method="mean", rng=1), eh.grade(ratings, rng=1)):
         assert "weights_used" in [notice.code for notice in found.notices]
-
-
-def test_weights_beyond_all_measure_are_refused() -> None:
-    with pytest.raises(eh.RatingsError, match=r"times the least, 1e-300, got 1e\+300"):
-        eh.Ratings(["a", "a"], ["x", "y"], [1, 2], weights=[1e-300, 1e300])

@@ -112,5 +112,5 @@ def test_score_words_have_no_place_here(scale: str) -> None:
 
 
 def test_scores_cannot_be_asked_of_decisions() -> None:
-    message = "Columns for winner and loser and for score were both named"
+    message = "Columns for loser and for score were both named"
     assert message in refused(HEADER + ROWS, score="Time")

@@ -7,8 +7,16 @@ and the rest is the same for all: score words, anonymising, Ratings.
 
 from __future__ import annotations
 
-PLATFORMS = (
-    *("hotcrp", "openreview", "cmt", "easychair", "moodle", "canvas", "gavel"),
-    *("forms", "wide", "long"),
-)
-"""Every layout."""
+PLATFORMS: dict[str, tuple[str, ...]] = {
+    "hotcrp": ("title", "pid"),
+    "openreview": ("forum", "average rating"),
+    "cmt": ("paper id", "submissionid"),
+    "easychair": ("submission #", "review #"),
+    "moodle": ("submissionid", "authorid"),
+    "canvas": ("assessor",),
+    "gavel": ("annotator id",),
+    "forms": (),
+    "wide": (),
+    "long": (),
+}
+"""Every layout, and columns of which a platform's exports have one."""

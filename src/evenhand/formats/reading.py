@@ -33,7 +33,7 @@ from evenhand.errors import (
 from evenhand.formats import PLATFORMS
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
-from evenhand.formats.tables import Table, decimal_points, read_table
+from evenhand.formats.tables import Table, decimal_points, plain, read_table
 from evenhand.ratings import Ratings, frame_columns, join_labels
 
 if TYPE_CHECKING:
@@ -320,7 +320,11 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
         return layout_of("wide"), ""
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
-    possible = map(layout_of, PLATFORMS[:-2])
+    names = {plain(name) for name in table.columns}
+    # The list of reviews may lie deeper in a document.
+    deep = table.document is not None
+    marked = (name for name, marks in PLATFORMS.items() if names & {*marks} or deep)
+    possible = (layout_of(name) for name in marked if PLATFORMS[name])
     found = [(one, reason) for one in possible if (reason := one.recognise(table))]
     if len(found) > 1:
         raise table.source.whole(
