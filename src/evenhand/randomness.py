@@ -199,6 +199,8 @@ class _Path:
         return self._choose((Fraction(1, count),) * count)
 
     def coin(self, p: Fraction) -> bool:
+        if not isinstance(p, Fraction | int) or not 0 <= p <= 1:
+            raise must_be("p", "a Fraction between 0 and 1", p)
         return self._choose((Fraction(p), 1 - Fraction(p))) == 0
 
     def _choose(self, weights: tuple[Fraction, ...]) -> int:

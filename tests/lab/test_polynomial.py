@@ -2,17 +2,25 @@ import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.errors import OptionError
 from evenhand.lab.theorems import brief
 from evenhand.lab.worlds import (
+    Drawn,
     First,
+    Order,
     Polynomial,
+    Scores,
+    coin_law,
     evaluate,
+    graph,
     weighed,
 )
-from evenhand.randomness import outcomes
+from evenhand.posets.graph import Comparisons
+from evenhand.randomness import Chance, outcomes
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -26,6 +34,20 @@ def test_a_shared_reviewer_is_filled_in_once() -> None:
     # 3 > 1 and 2 > 0: always. Then 0 > 2 never.
     assert evaluate(once, table, certain) == 1
     assert evaluate(twice, table, certain) == 0
+
+
+def test_an_estimator_that_uses_scores_in_another_way_is_refused() -> None:
+    def doubling(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+        del comparisons
+
+        def draw(chance: Chance) -> Order:
+            gap = scores[0, 0] - scores[1, 1]
+            return (0, 1) if chance.coin(first(2 * gap)) else (1, 0)
+
+        return draw
+
+    with pytest.raises(OptionError, match="p must be a Fraction between 0 and 1"):
+        coin_law(doubling, graph(2, ()), [[0], [1]])
 
 
 @settings(max_examples=30)

@@ -15,8 +15,6 @@ PLATFORMS: dict[str, tuple[str, ...]] = {
     "moodle": ("submissionid", "authorid"),
     "canvas": ("assessor",),
     "gavel": ("annotator id",),
-    "forms": (),
-    "wide": (),
-    "long": (),
+    **dict.fromkeys(("forms", "wide", "long"), ()),
 }
 """Every layout, and columns of which a platform's exports have one."""
