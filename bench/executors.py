@@ -3,11 +3,11 @@
     python -m bench.executors [--seconds 70] [--workers 2] [--rounds 3]
 
 The same simulation runs in this process, in a standard pool and on a Dask LocalCluster,
-turn by turn; workers are started and warmed up before the clock. Dask's have one arena
-of memory, as docs/scale.md advises. Speed-up and overhead are by wall time. Beside them
-stands the CPU time of this process, its workers and the scheduler, and how much of it
-was not spent inside the simulation itself. Ends with exit code 1 if a result differs or
-a limit does not hold. For a machine that does nothing else.
+turn by turn; workers are started and warmed up before the clock. Dask's are set as
+docs/scale.md advises. Speed-up and overhead are by wall time. Beside them stands the
+CPU time of this process, its workers and the scheduler, and how much of it was not
+spent inside the simulation itself. Ends with exit code 1 if a result differs or a limit
+does not hold. For a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -32,6 +32,14 @@ SPEED_UP, OVERHEAD = 1.7, 0.05
 SCENARIO = Scenario(job="rank", items=8, reviewers=8)
 METHODS = ("flips", "borda")
 SAMPLE = 200
+# As in docs/scale.md: one arena of memory, and less housekeeping beside the work.
+SETTINGS = {
+    "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": "1",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "1s",
+    "distributed.worker.profile.enabled": False,
+}
 
 
 class Timed(Executor):
@@ -98,7 +106,7 @@ def main(seconds: float, workers: int, rounds: int) -> None:
     """Measure, print and judge."""
     warm_up(0)
     trials = int(SAMPLE * seconds / warm_up(0))
-    config.set({"distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": "1"})
+    config.set(SETTINGS)
     cluster = LocalCluster(
         n_workers=workers, threads_per_worker=1, dashboard_address=":0"
     )

@@ -47,10 +47,9 @@ from evenhand.calibration.adaptive import adaptive, views_of
 from evenhand.calibration.additive import Equations, Mixed, additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.bradley_terry import borda, bradley_terry
-from evenhand.calibration.design import Design, design
+from evenhand.calibration.design import Design, design, standardised
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.means import centred, z
-from evenhand.calibration.results import standardised
 from evenhand.diagnosis import warp as warps
 from evenhand.engines import executors
 from evenhand.grading import grade

@@ -249,3 +249,19 @@ def outcomes(program: Callable[[Chance], Result]) -> dict[Result, Fraction]:
         law[result] = law.get(result, Fraction(0)) + path.weight
         paths += path.others
     return law
+
+
+def picked(logs: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Pick a place for each uniform, with chances that are known but for a factor.
+
+    Args:
+        logs: Logarithm of each place's chance, up to a constant.
+        lots: The uniforms.
+
+    Examples:
+        >>> picked(np.log([1.0, 2.0, 1.0]), np.array([0.2, 0.5, 0.9])).tolist()
+        [0, 1, 2]
+    """
+    shares = np.cumsum(np.exp(logs - logs.max()))
+    place = np.searchsorted(shares, lots * shares[-1])
+    return np.asarray(np.minimum(place, len(logs) - 1), dtype=np.int64)

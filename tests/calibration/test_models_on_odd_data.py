@@ -13,9 +13,9 @@ from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.bradley_terry import borda, bradley_terry
+from evenhand.calibration.design import Fit
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.means import centred, z
-from evenhand.calibration.results import Fit
 from evenhand.ratings import Ratings
 from tests.calibration.test_additive import noisy
 from tests.strategies import any_ratings

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import Links, Sums, additive
 from evenhand.calibration.bradley_terry import bradley_terry
-from evenhand.calibration.design import design
+from evenhand.calibration.design import Fit, design
 from evenhand.calibration.posterior import drawn_values, node_of_means
 from evenhand.calibration.redraws import Node, node_at
-from evenhand.calibration.results import Fit
 from evenhand.ratings import Ratings
 
 Floats = NDArray[np.float64]

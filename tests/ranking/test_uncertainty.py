@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import borda, bradley_terry
+from evenhand.calibration.design import Fit
 from evenhand.calibration.posterior import adaptive_errors
-from evenhand.calibration.results import Fit
 from evenhand.errors import OptionError
 from evenhand.posets import averages, from_edges
 from evenhand.ranking.methods import Answer, Task

@@ -14,9 +14,15 @@ import numpy as np
 
 from evenhand.calibration.additive import START, Equations, Mixed, without_each
 from evenhand.calibration.bradley_terry import order_values, orders_without_each
-from evenhand.calibration.design import design, fit_of, normal_scores, rank_shares
+from evenhand.calibration.design import (
+    design,
+    fit_of,
+    normal_scores,
+    rank_shares,
+    settled,
+    standardised,
+)
 from evenhand.calibration.redraws import fit_many
-from evenhand.calibration.results import settled, standardised
 from evenhand.claims import Notice
 from evenhand.posets.graph import comparisons, components
 
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evenhand.arrays import Scores, Table
-    from evenhand.calibration.results import Fit
+    from evenhand.calibration.design import Fit
     from evenhand.ratings import Ratings
 
 

@@ -29,8 +29,7 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.calibration import solver
-from evenhand.calibration.design import Design, design, fit_of
-from evenhand.calibration.results import ROUNDING, Variances
+from evenhand.calibration.design import ROUNDING, Design, Variances, design, fit_of
 from evenhand.calibration.solver import ROUGH, Definite, one_thread, signs
 from evenhand.claims import Notice
 
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from evenhand.arrays import Flags, Table
-    from evenhand.calibration.results import Fit
+    from evenhand.calibration.design import Fit
     from evenhand.ratings import Ratings
 
     Bounds = tuple[Table | float, Table | float]

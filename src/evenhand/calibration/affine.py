@@ -15,12 +15,11 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.calibration.additive import Equations, Mixed
-from evenhand.calibration.design import Design, design, fit_of
-from evenhand.calibration.results import Variances
+from evenhand.calibration.design import Design, Variances, design, fit_of
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
-    from evenhand.calibration.results import Fit
+    from evenhand.calibration.design import Fit
     from evenhand.ratings import Ratings
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,16 +11,19 @@ from evenhand.arrays import frozen
 from evenhand.calibration import solver
 from evenhand.calibration.design import (
     EQUAL_SCORES,
+    INTEGRATED,
+    Fit,
     data_notices,
     fit_notices,
     fit_of,
     one_rating_notices,
+    settled,
     steps,
     totals,
 )
-from evenhand.calibration.results import Fit, settled
 from evenhand.calibration.solver import Chebyshev, Definite, one_thread
 from evenhand.posets.graph import comparisons, components, connected
+from evenhand.randomness import picked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +44,14 @@ SMALL = 128
 STEPS, HALVINGS, TOLERANCE = 100, 40, 1e-10
 # Pairs up to which they are listed.
 MOST_PAIRS = 20_000_000
+# Variances of values that are drawn, in logarithms of squared logits.
+ORDINAL = np.arange(-4.0, 4.5, 0.5)
+# A logistic comparison is as uncertain as that of two ratings of this variance.
+LOGISTIC = math.pi**2 / 6
+# Variance of values before it is fitted, and fits.
+PRIOR, FITS = 2.5, 2
+# Comparisons that a priori say that wins vary as expected.
+FEW = 5.0
 
 
 def bradley_terry(ratings: Ratings) -> Fit:
@@ -362,6 +374,74 @@ def rows_by_reviewer(ratings: Ratings) -> list[Codes]:
 def win_shares(values: Scores) -> Table:
     """Return the probability that the item of a row is put above that of a column."""
     return np.asarray((1 + np.tanh((values[:, None] - values) / 2)) / 2)
+
+
+def drawn_by_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Table]:
+    """Return means and deviations by the reviewers' orders alone.
+
+    Pairs of an order of k items count 3 / (k + 1) each. They are not independent: wins
+    of equal items vary (k + 1) / 3 times as much as in independent pairs. Ties and
+    unequal items make wins vary less; how much less is measured.
+    """
+    weights = 3 / (np.bincount(ratings.reviewer_codes) + 1.0)
+    pairs, won = listed_pairs(ratings, weights), wins(ratings, weights)
+    law = _law(pairs, won, PRIOR, np.zeros(len(won)))
+    due = float(pairs.at(law.values).diagonal.sum())
+    excess = _excess(ratings, weights, law, due)
+    pairs, won = Pairs(pairs.matrix / excess), won / excess
+    if len(won) > INTEGRATED:
+        for _ in range(FITS):
+            # MacKay's: squares over the number of values that the orders determine.
+            variance = float(law.values @ law.values) / max(law.kept, 1e-9)
+            law = _law(pairs, won, max(variance, 1e-3), law.values)
+        return np.broadcast_to(law.values, units.shape), units @ law.root.T
+    laws, fits = [], []
+    for log in ORDINAL:
+        law = _law(pairs, won, math.exp(log), law.values)
+        laws.append(law)
+        fits.append(law.fit + log - 2 * math.log1p(math.exp(log) / LOGISTIC))
+    place = picked(np.array(fits), lots[:, 0])
+    middle = np.stack([law.values for law in laws])[place]
+    away = np.empty_like(units)
+    for at in np.unique(place).tolist():
+        away[place == at] = units[place == at] @ laws[at].root.T
+    return middle, away
+
+
+class _Law(NamedTuple):
+    """Values by order at one prior variance.
+
+    `root` is that of the covariance, `fit` the log probability of the orders, and
+    `kept` the number of values that the orders determine.
+    """
+
+    values: Table
+    root: Table
+    fit: float
+    kept: float
+
+
+def _law(pairs: Pairs, won: Table, variance: float, start: Table) -> _Law:
+    values, _ = maximise(pairs, won, 1 / variance, start)
+    root = solver.inverse_root(information_table(pairs.at(values), 1 / variance))
+    likely = float(won @ values) - pairs.log_sum(values)
+    likely -= (float(values @ values) / variance + len(won) * math.log(variance)) / 2
+    likely += float(np.log(np.diag(root)).sum())
+    kept = len(won) - float((root**2).sum()) / variance
+    return _Law(values, root.T, likely, kept)
+
+
+def _excess(ratings: Ratings, weights: Table, law: _Law, due: float) -> float:
+    """Return how much wins vary, where 1 is what the weights are made for."""
+    seen, won = 0.0, rating_wins(ratings)
+    for rows, weight in zip(rows_by_reviewer(ratings), weights, strict=True):
+        # An item meets itself with share 1/2, which is no win.
+        met = win_shares(law.values[ratings.item_codes[rows]]).sum(axis=1) - 0.5
+        seen += weight**2 * float(((won[rows] - met) ** 2).sum())
+    total = max(float(ratings.n_ratings - len(weights)), 1.0 + law.kept)
+    if due == 0:
+        return 1.0
+    return (seen / due * total + FEW) / (total - law.kept + FEW)
 
 
 def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:

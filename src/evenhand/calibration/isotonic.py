@@ -22,8 +22,7 @@ from evenhand.calibration.design import Design, design, fit_of, normal_scores, s
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
-    from evenhand.calibration.design import Steps
-    from evenhand.calibration.results import Fit
+    from evenhand.calibration.design import Fit, Steps
     from evenhand.ratings import Ratings
 
 

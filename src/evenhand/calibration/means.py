@@ -16,6 +16,7 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.calibration.design import (
+    ROUNDING,
     Design,
     design,
     fit_of,
@@ -23,7 +24,6 @@ from evenhand.calibration.design import (
     require_rated,
     totals,
 )
-from evenhand.calibration.results import ROUNDING
 from evenhand.claims import Notice
 from evenhand.errors import counted
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.arrays import Scores
-    from evenhand.calibration.results import Fit
+    from evenhand.calibration.design import Fit
     from evenhand.ratings import Ratings
 
 

@@ -14,8 +14,7 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.calibration.additive import START, Equations, Links, Sums, confounded
 from evenhand.calibration.bradley_terry import pair_notices
-from evenhand.calibration.design import fit_notices, totals
-from evenhand.calibration.results import Fit, settled
+from evenhand.calibration.design import Fit, fit_notices, settled, totals
 from evenhand.calibration.solver import TABLE
 from evenhand.errors import RatingsError
 from evenhand.posets.graph import connected

@@ -18,43 +18,31 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration import bradley_terry as orders
 from evenhand.calibration.additive import Equations, Links, additive
-from evenhand.calibration.design import design, normal_scores
+from evenhand.calibration.design import INTEGRATED, design, normal_scores, standardised
 from evenhand.calibration.redraws import Node, node_at
-from evenhand.calibration.results import standardised
-from evenhand.calibration.solver import inverse_root, one_thread
-from evenhand.randomness import standard_normal, stream, uniforms
+from evenhand.calibration.solver import one_thread
+from evenhand.randomness import picked, standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evenhand.arrays import Codes, Table
+    from evenhand.arrays import Table
     from evenhand.calibration.additive import Sums
-    from evenhand.calibration.results import Fit, Variances
+    from evenhand.calibration.design import Fit, Variances
     from evenhand.ratings import Ratings
 
     Draw = Callable[[Table, Table], tuple[Table, Table]]
 
-# Items up to which ratios of variances are drawn rather than fitted.
-INTEGRATED = 40
 # Logarithms of the ratios of offsets, looked at closer where needed, and of values.
 OFFSETS, CLOSER, ENOUGH, ZOOMS = np.linspace(-9.0, 9.0, 9), 9, 4, 5
 VALUES = np.arange(-9.0, 14.0, 0.25)
-# Of values by order alone, in squared logits.
-ORDINAL = np.arange(-4.0, 4.5, 0.5)
 # A difference in log probability beyond which nothing is drawn.
 NEGLIGIBLE = 8.0
-# A logistic comparison is as uncertain as that of two ratings of this variance.
-LOGISTIC = math.pi**2 / 6
-# Variance of values before it is fitted, and fits.
-PRIOR, FITS = 2.5, 2
-# Comparisons that a priori say that wins vary as expected.
-FEW = 5.0
 # A part of `adaptive` with less weight than this does not show.
 SLIGHT = 0.02
 # An error beside which no difference counts.
@@ -85,7 +73,9 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
     """
     how: Draw
     if fit.method == "bradley-terry" or ratings.kind != "scores":
-        how = functools.partial(_of_orders, ratings)
+        from evenhand.calibration.bradley_terry import drawn_by_orders
+
+        how = functools.partial(drawn_by_orders, ratings)
     elif fit.method == "adaptive":
         how = functools.partial(_of_adaptive, ratings, fit)
     else:
@@ -147,7 +137,7 @@ def _of_scores(
             break
         ends = max(near[0] - 1, 0), min(near[-1] + 1, len(offsets) - 1)
         offsets = np.linspace(offsets[ends[0]], offsets[ends[1]], CLOSER)
-    place = _picked(fits.ravel(), lots[:, 0])
+    place = picked(fits.ravel(), lots[:, 0])
     drawn = float(freedom) if many else 2 * gammaincinv(freedom / 2, lots[:, 1])
     rest = np.sqrt(left.ravel()[place] / drawn)
     at, value = np.divmod(place, len(values))
@@ -192,86 +182,14 @@ def _of_adaptive(
     estimates = standardised(fit.estimates)
     if weight < SLIGHT:
         return spread * estimates, away
-    ordinal, ordinal_away = _of_orders(ratings, lots, units)
+    from evenhand.calibration.bradley_terry import drawn_by_orders
+
+    ordinal, ordinal_away = drawn_by_orders(ratings, lots, units)
     ordinal_spread = ordinal.std(axis=1, keepdims=True)
     # The same units move both parts, as the same ratings made both. Each counts in its
     # own spread, which may be 0: the other's multiplies where its own would divide.
     away = (1 - weight) * ordinal_spread * away + weight * spread * ordinal_away
     return spread * ordinal_spread * estimates, away
-
-
-def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Table]:
-    """Return means and deviations by the reviewers' orders alone.
-
-    Pairs of an order of k items count 3 / (k + 1) each. They are not independent: wins
-    of equal items vary (k + 1) / 3 times as much as in independent pairs. Ties and
-    unequal items make wins vary less; how much less is measured.
-    """
-    weights = 3 / (np.bincount(ratings.reviewer_codes) + 1.0)
-    pairs, won = orders.listed_pairs(ratings, weights), orders.wins(ratings, weights)
-    law = _law(pairs, won, PRIOR, np.zeros(len(won)))
-    due = float(pairs.at(law.values).diagonal.sum())
-    excess = _excess(ratings, weights, law, due)
-    pairs, won = orders.Pairs(pairs.matrix / excess), won / excess
-    if len(won) > INTEGRATED:
-        for _ in range(FITS):
-            # MacKay's: squares over the number of values that the orders determine.
-            variance = float(law.values @ law.values) / max(law.kept, 1e-9)
-            law = _law(pairs, won, max(variance, 1e-3), law.values)
-        return np.broadcast_to(law.values, units.shape), units @ law.root.T
-    laws, fits = [], []
-    for log in ORDINAL:
-        law = _law(pairs, won, math.exp(log), law.values)
-        laws.append(law)
-        fits.append(law.fit + log - 2 * math.log1p(math.exp(log) / LOGISTIC))
-    place = _picked(np.array(fits), lots[:, 0])
-    middle = np.stack([law.values for law in laws])[place]
-    away = np.empty_like(units)
-    for at in np.unique(place).tolist():
-        away[place == at] = units[place == at] @ laws[at].root.T
-    return middle, away
-
-
-class _Law(NamedTuple):
-    """Values by order at one prior variance.
-
-    `root` is that of the covariance, `fit` the log probability of the orders, and
-    `kept` the number of values that the orders determine.
-    """
-
-    values: Table
-    root: Table
-    fit: float
-    kept: float
-
-
-def _law(pairs: orders.Pairs, won: Table, variance: float, start: Table) -> _Law:
-    values, _ = orders.maximise(pairs, won, 1 / variance, start)
-    root = inverse_root(orders.information_table(pairs.at(values), 1 / variance))
-    likely = float(won @ values) - pairs.log_sum(values)
-    likely -= (float(values @ values) / variance + len(won) * math.log(variance)) / 2
-    likely += float(np.log(np.diag(root)).sum())
-    kept = len(won) - float((root**2).sum()) / variance
-    return _Law(values, root.T, likely, kept)
-
-
-def _excess(ratings: Ratings, weights: Table, law: _Law, due: float) -> float:
-    """Return how much wins vary, where 1 is what the weights are made for."""
-    seen, won = 0.0, orders.rating_wins(ratings)
-    for rows, weight in zip(orders.rows_by_reviewer(ratings), weights, strict=True):
-        # An item meets itself with share 1/2, which is no win.
-        met = orders.win_shares(law.values[ratings.item_codes[rows]]).sum(axis=1) - 0.5
-        seen += weight**2 * float(((won[rows] - met) ** 2).sum())
-    total = max(float(ratings.n_ratings - len(weights)), 1.0 + law.kept)
-    if due == 0:
-        return 1.0
-    return (seen / due * total + FEW) / (total - law.kept + FEW)
-
-
-def _picked(fits: Table, lots: Table) -> Codes:
-    shares = np.cumsum(np.exp(fits - fits.max()))
-    place = np.searchsorted(shares, lots * shares[-1])
-    return np.asarray(np.minimum(place, len(fits) - 1), dtype=np.int64)
 
 
 def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
@@ -299,7 +217,9 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
-        ordinal = orders.bradley_terry(ratings)
+        from evenhand.calibration.bradley_terry import bradley_terry
+
+        ordinal = bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
         errors += weight * (np.asarray(ordinal.errors) / spread if spread > 0 else 1.0)
     return errors

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evenhand.arrays import Codes
-    from evenhand.calibration.results import Fit
+    from evenhand.calibration.design import Fit
     from evenhand.claims import Label
     from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Data, Names

@@ -17,9 +17,8 @@ import numpy as np
 
 from evenhand.calibration.affine import fit_affine, start
 from evenhand.calibration.bradley_terry import order_values
-from evenhand.calibration.design import design
+from evenhand.calibration.design import design, settled
 from evenhand.calibration.isotonic import isotonic
-from evenhand.calibration.results import settled
 from evenhand.progress import say
 from evenhand.randomness import Stream, permutation, stream, uniforms
 from evenhand.ratings import Ratings

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.arrays import Codes, Flags, Scores, Table
-    from evenhand.calibration.results import Variances
+    from evenhand.calibration.design import Variances
     from evenhand.claims import Label
     from evenhand.ratings import Ratings
 

@@ -15,6 +15,10 @@ PLATFORMS: dict[str, tuple[str, ...]] = {
     "moodle": ("submissionid", "authorid"),
     "canvas": ("assessor",),
     "gavel": ("annotator id",),
-    **dict.fromkeys(("forms", "wide", "long"), ()),
+    "forms": (
+        *("timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel"),
+        *("informazioni cronologiche", "carimbo de data/hora", "completion time"),
+    ),
+    **dict.fromkeys(("wide", "long"), ()),
 }
 """Every layout, and columns of which a platform's exports have one."""

@@ -13,16 +13,11 @@ import polars as pl
 
 from evenhand.columns import ALIASES, ID, cut_alike
 from evenhand.errors import counted, listing, require_unused
-from evenhand.formats import layouts, scale
+from evenhand.formats import PLATFORMS, layouts, scale
 from evenhand.formats.scale import may_be_scores, scored
 from evenhand.formats.tables import Table, plain
 
 GRID = re.compile(r"(.*?)\s*\[(.+)\]", re.DOTALL)
-TIMES = frozenset(
-    {"timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel"}
-    | {"informazioni cronologiche", "carimbo de data/hora", "completion time"}
-)
-"""What a form calls the time of a response, which it puts first."""
 EMAIL = re.compile(
     r"(?:\w+ )?(?:e ?mail|correo|username|user name|nutzername|nom d'utilisateur)"
     r"(?: \w+)?"
@@ -166,10 +161,8 @@ def time_of(table: Table) -> str:
         'Timestamp'
     """
     # A form writes it with a capital letter, people most often do not.
-    named = (
-        it for it in [*table.columns][:3] if plain(it) in TIMES and it[0].isupper()
-    )
-    return next(named, "")
+    names = (it for it in [*table.columns][:3] if it[0].isupper())
+    return next((it for it in names if plain(it) in PLATFORMS["forms"]), "")
 
 
 def _names_items(table: Table, name: str) -> bool:

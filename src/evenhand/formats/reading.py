@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from importlib import import_module
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import narwhals as nw
@@ -309,7 +310,9 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
         if named not in ("wide", "forms"):
             require_unused("rows", asked.rows, "for a table that is not wide")
         return layout_of(named), ""
-    if not (columns.winner or columns.rank or asked.rows == "items"):
+    names = {plain(name) for name in table.columns}
+    timed = not names.isdisjoint(PLATFORMS["forms"])
+    if timed and not (columns.winner or columns.rank or asked.rows == "items"):
         from evenhand.formats import forms  # noqa: PLC0415 - like other layouts
 
         # The last responses count, whatever columns the user names.
@@ -320,7 +323,6 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
         return layout_of("wide"), ""
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
-    names = {plain(name) for name in table.columns}
     # The list of reviews may lie deeper in a document.
     deep = table.document is not None
     marked = (name for name, marks in PLATFORMS.items() if names & {*marks} or deep)
@@ -333,9 +335,8 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
         )
     if found:
         return found[0]
-    long, wide = map(layout_of, ("long", "wide"))
-    told = "" if (reason := long.recognise(table)) else wide.recognise(table)
-    return (wide, told) if told else (long, reason)
+    either = ((one, one.recognise(table)) for one in map(layout_of, ("long", "wide")))
+    return next(filter(itemgetter(1), either), (layout_of("long"), ""))
 
 
 def _table(source: Readable | IntoDataFrame, asked: Asked) -> Table:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from evenhand.arrays import Codes, Scores
-    from evenhand.calibration.results import Fit
+    from evenhand.calibration.design import Fit
     from evenhand.claims import Claim, Finding
     from evenhand.posets.averaging import MeanRankOrder
     from evenhand.posets.graph import Comparisons
@@ -654,8 +654,8 @@ class Mean(RankMethod):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
+        from evenhand.calibration.design import Fit
         from evenhand.calibration.means import item_means
-        from evenhand.calibration.results import Fit
         from evenhand.ranking.notices import by_lot
         from evenhand.ranking.uncertainty import from_model
 

@@ -36,8 +36,8 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.calibration.additive import additive, additive_without_each
+from evenhand.calibration.design import Fit, settled
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
-from evenhand.calibration.results import Fit, settled
 from evenhand.errors import require_whole
 from evenhand.posets.graph import spans
 from evenhand.randomness import permutation, standard_normal, stream, uniforms
