@@ -146,8 +146,8 @@ class People:
             base = page.text.partition('name="base" value="')[2].partition('"')[0]
             return rate(client, path.removesuffix("/items/1"), 1, 5, int(base or 0))
         data = {"csrf": csrf, "title": FORM["title"], "ratings": "yes"}
-        if path in ("/e", "/e/preview"):
-            data |= {**FORM, "does": "save"}
+        # A preview of a plan without items is an answer, and nothing is simulated.
+        data |= {**FORM, "does": "save"} if path == "/e" else {}
         return client.post(path, data=data)
 
     def _client(self, who: str) -> tuple[TestClient, str]:
