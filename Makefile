@@ -32,8 +32,10 @@ bench: .venv-bench/installed
 	.venv-bench/bin/python -m bench.speed --out docs
 
 # The report is tested in a browser, and counting on Spark and PostgreSQL. Root gets
-# Debian's, and no server is started; the others' tests say that they were skipped.
-programs:
+# Debian's, and no server is started; the others' tests say that they were skipped. It is
+# done while pip works, but not while the line at the end waits for apt.
+MAKEFLAGS += --jobs=2
+programs: | $(BIN)/pip
 	@[ "$$(id -u)" -ne 0 ] || { \
 	  wanted=""; \
 	  command -v chromium >/dev/null || wanted="$$wanted chromium"; \
