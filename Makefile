@@ -12,7 +12,8 @@ demo: $(VENV)/installed
 # Each of several test processes computes on one core, and takes whole files, since
 # tests of a file share what they made. There is one more than there are cores, because
 # tests of browsers and servers mostly wait. Types are checked at the same time, and what
-# is wrong with them is shown at the end. What one process compiled, the next one finds.
+# is wrong with them is shown at the end. Tests are collected once before, so that no
+# two processes compile them.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export OPENBLAS_NUM_THREADS := 1
 test: export POLARS_MAX_THREADS := 1
@@ -21,6 +22,7 @@ test: $(VENV)/installed-test programs
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy >$(VENV)/types.txt 2>&1 & \
+	$(BIN)/python -m pytest --collect-only --quiet >/dev/null; \
 	$(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$!; types=$$?; \
 	cat $(VENV)/types.txt; exit $$((tests | types))
