@@ -153,11 +153,20 @@ def test_words_after_a_number_are_not_part_of_the_score() -> None:
     assert scores(read(text, score="Score"))["Anna", 5] == 2.0
 
 
-def test_a_cell_that_is_no_list_of_scores_has_no_score() -> None:
-    text = ROWS.replace("Score: 2\nConfidence: 4", "2")
-    ratings = read(HEADER + text, score="Score")
-    assert scores(ratings) == {("Bo", 5): -1.0}
-    assert "missing_scores" in notices(ratings)
+def test_a_version_must_be_a_number() -> None:
+    text = HEADER + ROWS.replace("Bo,2,1,", "Bo,2,new,")
+    assert refused(text, score="Score") == (
+        "review.csv:4: version must be a whole number, got 'new'."
+    )
+
+
+@pytest.mark.parametrize("cell", ["2", "Score: 1\nScore: 2"])
+def test_a_cell_that_is_no_list_of_scores_is_refused(cell: str) -> None:
+    text = ROWS.replace("Score: 2\nConfidence: 4", cell)
+    assert refused(HEADER + text, score="Score") == (
+        "review.csv:2: scores must be lines such as 'Score: 2', each field once, got "
+        f"{cell!r}."
+    )
 
 
 def test_letters_and_numbers_in_one_field_are_refused_with_the_line() -> None:

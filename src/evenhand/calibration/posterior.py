@@ -29,14 +29,10 @@ from evenhand.calibration.solver import one_thread
 from evenhand.randomness import picked, standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evenhand.arrays import Table
     from evenhand.calibration.additive import Sums
     from evenhand.calibration.design import Fit, Variances
     from evenhand.ratings import Ratings
-
-    Draw = Callable[[Table, Table], tuple[Table, Table]]
 
 # Logarithms of the ratios of offsets, looked at closer where needed, and of values.
 OFFSETS, CLOSER, ENOUGH, ZOOMS = np.linspace(-9.0, 9.0, 9), 9, 4, 5
@@ -71,7 +67,6 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         >>> drawn_values(ratings, additive(ratings), 5, 7).shape
         (5, 3)
     """
-    how: Draw
     if fit.method == "bradley-terry" or ratings.kind != "scores":
         from evenhand.calibration.bradley_terry import drawn_by_orders
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.errors import counted
+from evenhand.errors import counted, shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
 
@@ -69,7 +69,11 @@ def _left_out(table: Table, item: str, gone: pl.Series) -> Reasons:
     number = table.find("number", "reviewer email")
     names = (item, "member #", "member name", number)
     reviews = {str(place): table.cells(name) for place, name in enumerate(names)}
-    ages = table.cells("version").cast(pl.Int64, strict=False).fill_null(0)
+    versions = table.cells("version")
+    for row in versions.str.contains(r"\D").arg_true():
+        text = f"version must be a whole number, got {shown(versions[row])}"
+        raise table.source.at(row, text)
+    ages = versions.cast(pl.Int64, strict=False).fill_null(0)
     rows = pl.DataFrame({**reviews, "age": ages})
     newest = rows.select(pl.max("age").over(*reviews))["age"]
     deleted = table.cells(item).is_in(gone.implode())
@@ -109,26 +113,28 @@ def _writers(table: Table) -> layouts.Writers:
 
 def _field(table: Table, given: str) -> layouts.Place:
     """Choose a field of the column of scores, or the total beside it."""
-    cells = [_parsed(cell) for cell in table.texts("scores")]
+    cells = []
+    for row, cell in enumerate(table.texts("scores")):
+        lines = [_parsed(line) for line in cell.splitlines()]
+        cells.append(dict(lines))
+        named = [name for name, _ in lines if name]
+        if cell and len({*named}) < max(len(named), 1):
+            rule = "scores must be lines such as 'Score: 2', each field once"
+            raise table.source.at(row, f"{rule}, got {shown(cell)}")
     names = dict.fromkeys(name for cell in cells for name in cell if name)
-    fields: dict[str, layouts.Values] = {
-        name: [cell.get(name) for cell in cells] for name in names
-    }
-    fields = {table.find(TOTAL): table.cells(TOTAL), **fields}
+    fields: dict[str, layouts.Values] = {table.find(TOTAL): table.cells(TOTAL)}
+    fields |= {name: [cell.get(name) for cell in cells] for name in names}
     known = {
         it: values for it, values in fields.items() if it and may_be_scores(values)
     }
     return layouts.among(known, table.source)(given)
 
 
-def _parsed(cell: str) -> dict[str, str]:
-    """Read the lines of one cell: a field and its value on each."""
-    found: dict[str, str] = {}
-    for line in cell.splitlines():
-        match = FIELD.fullmatch(line.strip())
-        name, value = (match[1], match[2]) if match else line.rpartition(":")[::2]
-        found[name.strip()] = value.strip()
-    return found
+def _parsed(line: str) -> tuple[str, str]:
+    """Read a line of a cell: a field and its value."""
+    match = FIELD.fullmatch(line.strip())
+    name, value = (match[1], match[2]) if match else line.rpartition(":")[::2]
+    return name.strip(), value.strip()
 
 
 EASYCHAIR = layouts.Layout(
