@@ -157,16 +157,16 @@ def difference(first: Floats, second: Floats) -> Floats:
 
 
 def _from_objects(array: Floats, what: str) -> Floats:
-    exact = True
-    places = np.ndindex(array.shape)
-    for place, value in zip(places, array.reshape(-1).tolist(), strict=True):
+    values = array.reshape(-1).tolist()
+    if set(map(type, values)) == {Fraction}:
+        return array.copy()
+    for place, value in zip(np.ndindex(array.shape), values, strict=True):
         if isinstance(value, bool) or not isinstance(
             value, int | float | Fraction | Decimal
         ):
             where = f" at index {place}" if place else ""
             raise RatingsError(f"{what} must be a number, got {shown(value)}{where}.")
-        exact = exact and isinstance(value, int | Fraction)
-    if exact:
+    if all(isinstance(value, int | Fraction) for value in values):
         return map_exact(Fraction, array)
     try:
         return array.astype(np.float64)

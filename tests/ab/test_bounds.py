@@ -1,5 +1,6 @@
 """The error bound of the mean under a declared range, against exact errors."""
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -23,10 +24,15 @@ def mean_error_bound(per_item: int, *, score_range: float, effect: float) -> flo
     return math.exp(-(per_item**2 / (per_item + 1)) * share**2)
 
 
+@functools.cache
+def halves(n_reviewers: int) -> dict[tuple[int, ...], Fraction]:
+    return designs.law("halves", n_reviewers)
+
+
 def error_of_the_mean(better: list[int], worse: list[int]) -> Fraction:
     """Exact over balanced halves, a tie counted as an error in full."""
     errors = Fraction(0)
-    for sides, chance in designs.law("halves", len(better)).items():
+    for sides, chance in halves(len(better)).items():
         rows = zip(better, worse, sides, strict=True)
         gap = sum(high if side == 0 else -low for high, low, side in rows)
         errors += chance if gap <= 0 else 0

@@ -273,7 +273,7 @@ score = st.builds(
 scale = st.tuples(score, score).filter(lambda two: two[0] > two[1])
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     scales=st.tuples(scale, scale),
     weight=st.sampled_from(

@@ -159,8 +159,9 @@ class TestMajority:
         found = majority_probability([float(p) for p in probabilities])
         assert abs(found - float(above + tie / 2)) < 1e-14
 
-    @pytest.mark.parametrize("votes", [300, 10_000, 1_000_001])
-    @pytest.mark.parametrize("drawn", [1, 11, 40])
+    @pytest.mark.parametrize(
+        ("votes", "drawn"), [(300, 1), (300, 11), (10_000, 40), (1_000_001, 11)]
+    )
     def test_a_few_open_votes_among_many_sure_ones_are_right(
         self, votes: int, drawn: int
     ) -> None:
@@ -184,8 +185,10 @@ class TestMajority:
         chances = of_kind(kind, votes)
         assert abs(majority_probability(chances) - divided(chances)) < 1e-11
 
-    @pytest.mark.parametrize("votes", [257, 600, 20_000, 300_001])
-    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize(
+        ("votes", "kind"),
+        [*itertools.product([257, 20_000], KINDS), (300_001, "leaning")],
+    )
     def test_many_votes_may_be_turned_round_and_shuffled(
         self, votes: int, kind: str
     ) -> None:
@@ -194,8 +197,8 @@ class TestMajority:
         found = majority_probability(chances)
         turned = majority_probability(1 - chances)
         assert turned == pytest.approx(1 - found, abs=1e-10)
-        for order in (np.sort(chances), chances[::-1], np.roll(chances, votes // 3)):
-            assert majority_probability(order) == pytest.approx(found, abs=1e-10)
+        shuffled = np.random.default_rng(1).permutation(chances)
+        assert majority_probability(shuffled) == pytest.approx(found, abs=1e-10)
 
     @pytest.mark.parametrize("middle", [0, 1])
     def test_many_votes_that_do_not_lean_may_be_turned_round(self, middle: int) -> None:
@@ -395,7 +398,7 @@ class TestOverPairings:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(law, "WORK", 0)
-        rng, size = np.random.default_rng(10), 1000
+        rng, size = np.random.default_rng(10), 300
         first, second = rng.integers(1, 4, size), rng.integers(1, 4, size + 9)
         tables = votes_over_pairings(first, second, rng=3)
         # Scores a hair apart are as many levels as there are scores.

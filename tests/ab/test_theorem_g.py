@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -170,10 +169,10 @@ def over_pairings(rule: Rule) -> Rule:
         short, long = (second, first) if turned else (first, second)
         found = [
             in_pairs(rule)(*((mixed, short) if turned else (short, mixed)))
-            for order in itertools.permutations(range(long.shape[-1]))
+            for order in itertools.permutations(range(long.shape[-1]), short.shape[-1])
             for mixed in (long[..., list(order)],)
         ]
-        return np.asarray(sum(found)) / math.factorial(long.shape[-1])
+        return np.asarray(sum(found)) / len(found)
 
     return average
 
@@ -194,14 +193,15 @@ class TestWhoMustDistinguish:
 
     def laws(self, m: int) -> list[Law]:
         if m > 3:
-            return list(laws(m).values())
+            # Neighbours are both of two panels too.
+            return [law for name, law in laws(m).items() if name != "two panels"]
         # Three reviewers, one against two: the votes have it given the counts too.
         return [designs.law("halves", m), designs.law("coins", m)]
 
     @pytest.mark.parametrize(("m", "place"), [(2, 0), (3, 0), (3, 2), (4, 1)])
     def test_one_reviewer_is_enough_in_every_design(self, m: int, place: int) -> None:
-        """All scales on three levels on which only one reviewer does."""
-        for constants in itertools.product(self.LEVELS, repeat=m - 1):
+        """All scales on three levels on which only one reviewer does, or on two."""
+        for constants in itertools.product(self.LEVELS[m > 3 :], repeat=m - 1):
             for worse, better in itertools.combinations(self.LEVELS, 2):
                 scales = [(level, level) for level in constants]
                 scales.insert(place, (better, worse))
@@ -218,7 +218,7 @@ class TestWhoMustDistinguish:
 
     @pytest.mark.parametrize("m", [3, 4])
     def test_if_no_reviewer_would_it_is_exactly_a_coin(self, m: int) -> None:
-        for constants in itertools.product(self.LEVELS[4 - m :], repeat=m):
+        for constants in itertools.product(self.LEVELS[m - 3 :], repeat=m):
             scales = [(level, level) for level in constants]
             for law in self.laws(m):
                 for rule in (*self.RULES, plain_rules.mean, plain_rules.midrank):
@@ -316,7 +316,7 @@ class TestMissingPartners:
         assert min(p for p, _ in found.values()) < Fraction(1, 1000)
         assert sum(p * mass for p, mass in found.values()) > HALF
 
-    @settings(max_examples=25)
+    @settings(max_examples=12)
     @given(scales=scales(6, ties=False), silent=st.sets(st.integers(0, 5), max_size=3))
     def test_it_holds_given_the_counts_up_to_a_swap_and_so_given_equal_counts(
         self, scales: list[Scale], silent: set[int]

@@ -11,18 +11,24 @@ from tests.golden import frozen
 CASES = list(frozen.cases(Path("inputs")))
 
 
+Stored = dict[str, tuple[frozen.Case, object]]
+
+
 @pytest.fixture(scope="session")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    """Each case, on files that are written once, with its answer."""
     folder = tmp_path_factory.mktemp("inputs")
     frozen.write_inputs(folder)
-    return folder
+    answers: dict[str, object] = {}
+    for path in sorted({case.store for case in CASES}):
+        answers |= frozen.load(path)
+    return {case.name: (case, answers[case.name]) for case in frozen.cases(folder)}
 
 
 @pytest.mark.parametrize("name", [case.name for case in CASES])
-def test_answers_are_as_stored(name: str, inputs: Path) -> None:
-    case = next(case for case in frozen.cases(inputs) if case.name == name)
-    stored = frozen.load(case.store)[name]
-    assert frozen.differences(stored, frozen.answer(case), case) == []
+def test_answers_are_as_stored(name: str, stored: Stored) -> None:
+    case, answer = stored[name]
+    assert frozen.differences(answer, frozen.answer(case), case) == []
 
 
 def test_a_changed_answer_is_seen() -> None:

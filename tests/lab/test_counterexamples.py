@@ -56,7 +56,7 @@ def over_pooled_spread(*scores: Sequence[Fraction]) -> Fraction:
     return FIRST((one - two) / spread) if spread else higher(one, two)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 2019])
+@pytest.mark.parametrize("seed", [1, 2019])
 @pytest.mark.parametrize(
     ("rule", "design", "right"),
     [

@@ -300,10 +300,11 @@ def scaled_by_mad(first: First) -> worlds.OwnRule:
         gaps = [one - two for one, two in itertools.product(ours, theirs)]
         # With two pairs a majority, ties by a coin, is right as often as one vote.
         # Without a spread the higher score wins.
-        return statistics.mean(
+        chances = (
             first(gap / spread) if spread else Fraction(1 + (gap > 0) - (gap < 0), 2)
             for gap in gaps
         )
+        return sum(chances, Fraction(0)) / len(gaps)
 
     return rule
 
