@@ -39,23 +39,7 @@ def test_all_figures_are_printed_and_written(tmp_path: Path) -> None:
     assert "no theorem applies" in result.stdout
     assert "seed 7" in result.stderr
     assert str(tmp_path) in result.stderr
-
-
-def test_one_figure_is_made_alone(tmp_path: Path) -> None:
-    result = run("fig3", "--quick", "-o", str(tmp_path), "--seed", "7")
-    assert result.exit_code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "fig3.csv",
-        "fig3.json",
-        "fig3.png",
-        "fig3.svg",
-    ]
-    assert "22.7411" in result.stdout
-    assert "fig2" not in result.stdout
-
-
-def test_sampled_values_carry_their_standard_error(tmp_path: Path) -> None:
-    result = run("fig1", "--quick", "-o", str(tmp_path), "--seed", "7")
+    # Sampled values carry their standard error.
     line = next(
         line
         for line in result.stdout[result.stdout.index("fig1b") :].splitlines()
@@ -66,17 +50,28 @@ def test_sampled_values_carry_their_standard_error(tmp_path: Path) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 100
 
 
+def test_one_figure_is_made_alone_with_a_seed_that_is_drawn_and_printed(
+    tmp_path: Path,
+) -> None:
+    result = run("fig3", "--quick", "-o", str(tmp_path))
+    assert result.exit_code == 0
+    seed = int(result.stderr.rsplit("seed ", 1)[1])
+    assert json.loads((tmp_path / "fig3.json").read_text())["seed"] == seed
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "fig3.csv",
+        "fig3.json",
+        "fig3.png",
+        "fig3.svg",
+    ]
+    assert "22.7411" in result.stdout
+    assert "fig2" not in result.stdout
+
+
 def test_the_same_seed_prints_the_same(tmp_path: Path) -> None:
     one, two = (
         run("fig2", "--quick", "-o", str(tmp_path), "--seed", "7") for _ in range(2)
     )
     assert one.stdout == two.stdout != ""
-
-
-def test_without_a_seed_one_is_drawn_and_printed(tmp_path: Path) -> None:
-    result = run("fig3", "--quick", "-o", str(tmp_path))
-    seed = int(result.stderr.rsplit("seed ", 1)[1])
-    assert json.loads((tmp_path / "fig3.json").read_text())["seed"] == seed
 
 
 @pytest.mark.parametrize(

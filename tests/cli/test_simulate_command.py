@@ -197,7 +197,7 @@ def test_workers_end_with_their_parent(
             while len(processes_of(process.pid)) <= begun:
                 assert process.poll() is None
                 time.sleep(0.02)
-            time.sleep(2.0 if begun > 2 else 0.0)
+            time.sleep(0.8 if begun > 2 else 0.0)
             if all_at_once:
                 os.killpg(process.pid, number)
             else:

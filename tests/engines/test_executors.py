@@ -90,7 +90,7 @@ def test_simulations_are_the_same_anywhere_in_batches_of_any_size(
 ) -> None:
     alone = simulated(None)
     with ThreadPoolExecutor(3) as threads, workers(2) as pool, dask(address) as far:
-        for seconds, most in ((0.0, 20), (0.01, 20), (1e9, 1)):
+        for seconds, most in ((0.0, 20), (1e9, 1)):
             monkeypatch.setattr(simulation, "BATCH_SECONDS", seconds)
             for place in (threads, pool, far):
                 assert place is not None

@@ -14,8 +14,7 @@ from evenhand.words.findings import (
 from evenhand.words.page import Replay, report
 
 
-def page(ratings: eh.Ratings, top: int | None = None) -> str:
-    found = eh.check(ratings, top=top, rng=7)
+def page(ratings: eh.Ratings, found: eh.Check) -> str:
     return report(ratings, found, replay=Replay("evenhand check r.csv"))
 
 
@@ -86,14 +85,16 @@ def test_groups_are_drawn_by_size_and_the_rest_together() -> None:
     "name", ["panel", "designs", "duels", "contradiction", "conference"]
 )
 def test_every_check_opens_with_three_findings_at_most(name: str) -> None:
-    made = page(eh.read_ratings(f"examples/{name}.csv"))
+    ratings = eh.read_ratings(f"examples/{name}.csv")
+    found = eh.check(ratings, rng=7)
+    made = page(ratings, found)
     assert 1 <= made.count("<article") <= 3
-    found = eh.check(eh.read_ratings(f"examples/{name}.csv"), rng=7)
     assert f">{verdict(found)}</h1>" in made.replace("&#39;", "'")
     assert made.count("<dt>") >= len(found.findings)
 
 
 def test_the_cut_shows_how_many_reviews_it_needs() -> None:
-    made = page(eh.read_ratings("examples/panel.csv"), top=4)
+    ratings = eh.read_ratings("examples/panel.csv")
+    made = page(ratings, eh.check(ratings, top=4, rng=7))
     assert "The cut needs more reviews" in made
     assert "right with 80 %" in made

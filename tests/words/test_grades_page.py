@@ -13,8 +13,12 @@ from evenhand.words.pictures import grade_rows
 PANEL = "examples/panel.csv"
 
 
-def test_rows_have_the_marks_and_the_pass_mark_through_them() -> None:
-    found = eh.grade(eh.read_ratings(PANEL), passing=60, rng=7)
+@pytest.fixture(scope="module")
+def found() -> eh.Grades:
+    return eh.grade(eh.read_ratings(PANEL), passing=60, rng=7)
+
+
+def test_rows_have_the_marks_and_the_pass_mark_through_them(found: eh.Grades) -> None:
     rows = grade_rows(found)
     assert [row.label for row in rows.rows] == [row.item for row in found.items]
     assert rows.cut is not None
@@ -38,9 +42,11 @@ def test_without_a_pass_mark_there_is_no_line_and_anchors_are_given() -> None:
     assert [row.label for row in rows.rows if row.word == "given"] == ["P05", "P12"]
 
 
-def test_python_and_the_command_line_write_a_page(tmp_path: Path) -> None:
+def test_python_and_the_command_line_write_a_page(
+    found: eh.Grades, tmp_path: Path
+) -> None:
     page = tmp_path / "page.html"
-    eh.grade(eh.read_ratings(PANEL), passing=60, rng=7).report(page)
+    found.report(page)
     text = page.read_text(encoding="utf-8")
     assert "Pass mark 60: 5 safely above, 3 safely below, 4 open." in text
     assert "evenhand.grade(..., passing=60.0, rng=7)" in text
