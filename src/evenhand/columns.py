@@ -140,9 +140,8 @@ def label_series(values: object, what: str, source: Source) -> pl.Series:
     if series.dtype in INT64 and series.null_count() == 0:
         return series.cast(pl.Int64)
     series = series.cast(pl.String).str.strip_chars()
-    empty = (series.is_null() | (series == "")).fill_null(value=True)
-    if empty.any():
-        text = f"{what} must be given, got nothing"
+    if series.null_count() or (series == "").any():
+        text, empty = f"{what} must be given, got nothing", series.fill_null("") == ""
         raise source.each((row, text, "") for row in empty.arg_true())
     return series
 
@@ -159,6 +158,9 @@ def code_labels(series: pl.Series) -> tuple[Labels, Codes]:
         ((9, 10), [1, 0, 1])
     """
     series = typed_labels(series)
+    if series.dtype == pl.Int64:
+        labels, codes = np.unique(series.to_numpy(), return_inverse=True)
+        return tuple(labels.tolist()), codes.astype(np.int64)
     places = series.unique().sort().alias("label").to_frame().with_row_index("code")
     rows = series.alias("label").to_frame()
     coded = rows.join(places, on="label", how="left", maintain_order="left")
@@ -318,7 +320,9 @@ def _series(
     if isinstance(values, np.ndarray):
         # A masked array hands its hidden values to a reader that does not ask for them.
         values = values.tolist()
-    native: object = nw.from_native(values, allow_series=True, pass_through=True)
+    native: object = values
+    if not isinstance(values, list):
+        native = nw.from_native(values, allow_series=True, pass_through=True)
     unordered = (str, bytes, Mapping, Set, nw.DataFrame, nw.LazyFrame)
     if isinstance(native, unordered) or not isinstance(native, Iterable):
         raise RatingsError(f"{what}s must be a sequence, got {shown(values)}.")

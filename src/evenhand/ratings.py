@@ -499,10 +499,12 @@ class Ratings:
             extra = label_series(all_items, "item", Source())
         taken = _compared_rows if names.kind == "comparisons" else _rated_rows
         rows = taken(columns, names, source)
-        lacking = rows["value"].null_count() > 0
-        self.unrated_labels = _unrated(rows, extra) if lacking else ()
-        notices = _missing_notices(rows, names.kind[:-1], self.unrated_labels)
-        rows = rows.filter(pl.col("value").is_not_null())
+        self.unrated_labels: Labels = ()
+        notices: list[Notice] = []
+        if rows["value"].null_count() > 0:
+            self.unrated_labels = _unrated(rows, extra)
+            notices = _missing_notices(rows, names.kind[:-1], self.unrated_labels)
+            rows = rows.filter(pl.col("value").is_not_null())
         if rows.height == 0:
             raise source.whole(
                 "There is no rating. Give at least one row with a score."
@@ -816,8 +818,6 @@ def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice
     labels = [typed_labels(rows[part]) for part in ("item", "reviewer")]
     # Rows are named by their labels: a line would change with the order of rows.
     lacking = rows.with_columns(labels).filter(pl.col("value").is_null())
-    if lacking.height == 0:
-        return []
     named = lacking.sort("reviewer", "item").head(NAMED)
     places = named.select(pl.format("item {} by {}", "item", "reviewer")).to_series()
     were = "was" if lacking.height == 1 else "were"
