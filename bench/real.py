@@ -40,7 +40,6 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from scipy.stats import rankdata
 
 from evenhand import _charts as charts
 from evenhand.calibration.adaptive import adaptive, views_of
@@ -111,6 +110,8 @@ def mean(ratings: Ratings) -> Scores:
 
 def rank_effects(ratings: Ratings) -> Scores:
     """Fit random effects to pooled ranks."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - slow to load
+
     ranks = rankdata(ratings.scores)
     pooled = Ratings(ratings.reviewer_codes, ratings.item_codes, ranks)
     return additive(pooled).estimates

@@ -8,13 +8,15 @@ import sys
 import pytest
 
 CODE = """
-import json, numpy as np, evenhand as eh
+import json, numpy as np
+from evenhand.calibration.adaptive import adaptive
+from evenhand.ratings import Ratings
 rng = np.random.default_rng(5)
 items = np.concatenate([rng.permutation(300)[:6] for _ in range(500)])
 scores = rng.normal(size=300)[items] + rng.normal(size=3000)
-ratings = eh.Ratings(np.repeat(np.arange(500), 6), items, scores)
-found = eh.rank(ratings, rng=1)
-print(json.dumps([found.to_dict()["order"], [row.estimate for row in found.items]]))
+ratings = Ratings(np.repeat(np.arange(500), 6), items, scores)
+found = adaptive(ratings).estimates
+print(json.dumps([np.argsort(-found).tolist(), found.tolist()]))
 """
 
 

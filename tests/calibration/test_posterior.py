@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -37,7 +38,6 @@ def means(ratings: Ratings) -> Fit:
 FITS = {
     "adaptive": adaptive,
     "additive": additive,
-    "least squares": additive,
     "bradley-terry": bradley_terry,
     "mean": means,
 }
@@ -165,8 +165,11 @@ def test_few_ratings_leave_no_order_of_four_items_sure(name: str) -> None:
     assert np.mean(surest) < 0.9
 
 
-@pytest.mark.parametrize("points", [0, 2])
-@pytest.mark.parametrize("name", FITS)
+# Half points, with ties, are for a model of scores and for one of orders.
+@pytest.mark.parametrize(
+    ("name", "points"),
+    [*itertools.product(FITS, [0]), ("adaptive", 2), ("bradley-terry", 2)],
+)
 def test_drawn_ranks_hold_the_true_one_as_often_as_they_say(
     name: str, points: int
 ) -> None:

@@ -69,6 +69,7 @@ RIGHT = 2
 @pytest.fixture
 def three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ladders, "FOLDS", 3)
+    monkeypatch.setattr(ladders, "ONE_BY_ONE", 0)
 
 
 @pytest.mark.usefixtures("three_parts")
@@ -83,6 +84,7 @@ def test_exponential_scales_are_found_to_need_more_than_slopes() -> None:
     assert found.count("monotone") + found.count("order only") >= RIGHT
 
 
+@pytest.mark.usefixtures("three_parts")
 def test_few_ratings_tell_nothing() -> None:
     assert verdicts("additive", (8, 10, 3), 0.2, 0.3).count(CANNOT_TELL) >= RIGHT
 
@@ -219,6 +221,7 @@ def test_accuracies_equal_those_of_a_plain_loop(seed: int) -> None:
     assert accuracies == pytest.approx(plain_accuracy(ratings, seed), abs=1e-12)
 
 
+@pytest.mark.usefixtures("three_parts")
 def test_order_only_does_not_see_scales() -> None:
     ratings = simulated("additive", (12, 20, 4), 3, 0.2, 1.0)
     warped = Ratings(
@@ -239,6 +242,7 @@ def test_rungs_go_from_the_strongest_assumption_to_the_weakest() -> None:
     assert found.pairs == 30
 
 
+@pytest.mark.usefixtures("three_parts")
 def test_row_order_does_not_matter() -> None:
     ratings = simulated("exponential", (10, 12, 3), 5, 0.2, 1.0)
     mixed = np.random.default_rng(1).permutation(ratings.n_ratings)

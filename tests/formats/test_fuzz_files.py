@@ -105,7 +105,7 @@ def attempt(data: bytes) -> None:
     assert message.count("\n") == message.count("\n  ")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.binary(max_size=60))
 @example(b"")
 @example(b'"' * 200_001)
@@ -116,7 +116,7 @@ def test_any_bytes(data: bytes) -> None:
     attempt(data)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.sampled_from(TEXTS), edits)
 def test_edited_text(data: bytes, changes: list[Edit]) -> None:
     attempt(edited(data, changes))
@@ -131,7 +131,7 @@ cells = st.one_of(
 headers = st.sampled_from(["reviewer", "item", "score", "rank", "winner", "loser", "x"])
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.lists(headers | cells, min_size=2, max_size=4),
     st.lists(st.lists(cells, min_size=2, max_size=4), max_size=4),

@@ -301,7 +301,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.data())
 def test_any_value_in_any_key_is_read_or_refused(data: st.DataObject) -> None:
     found = deepcopy(REVIEWS)

@@ -162,7 +162,7 @@ def tables_of_rows(draw: st.DrawFn) -> list[Row]:
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(tables_of_rows(), st.randoms(use_true_random=False))
 def test_every_way_in_gives_the_same_ratings(rows: list[Row], chance: Any) -> None:  # noqa: ANN401 - hypothesis's own
     with mock.patch.object(tables, "_decoded", decoded_here):
@@ -174,7 +174,7 @@ def test_every_way_in_gives_the_same_ratings(rows: list[Row], chance: Any) -> No
     assert states == dict.fromkeys(states, expected)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_every_finite_float_comes_through_unchanged(values: list[float]) -> None:
     rows: list[Row] = [("a", number, value) for number, value in enumerate(values)]

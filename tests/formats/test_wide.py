@@ -269,7 +269,7 @@ def test_columns_of_other_types_are_refused_in_a_sentence() -> None:
     assert read_ratings(half, rows="items").item_labels == ("?",)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     st.lists(
         st.from_regex(r"p[a-z]{1,3}", fullmatch=True),

@@ -145,15 +145,15 @@ def test_scores_farther_apart_than_floats_reach_compare_as_any_others() -> None:
 
 
 def test_one_reviewer_of_many_items_costs_no_pairs() -> None:
-    n_items = 20_000
-    ratings = Ratings(["r"] * n_items, np.arange(n_items), np.arange(n_items) // 5000)
+    n_items = 4_000
+    ratings = Ratings(["r"] * n_items, np.arange(n_items), np.arange(n_items) // 1000)
     c = comparisons(ratings)
     assert len(c.level_reviewer) == 4
-    assert not compared(c, 0, 4999)
-    assert compared(c, 0, 5000)
+    assert not compared(c, 0, 999)
+    assert compared(c, 0, 1000)
     assert is_ordering(c, np.arange(n_items)[::-1])
     assert not is_ordering(c, np.arange(n_items))
-    assert [len(members) for members in twins(c)] == [5000] * 4
+    assert [len(members) for members in twins(c)] == [1000] * 4
     assert (components(c) == 0).all()
 
 

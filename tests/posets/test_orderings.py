@@ -238,6 +238,7 @@ def test_ideals_are_all_sets_closed_upwards_and_the_limit_is_sharp(
     assert ideals.arrivals()[-1] == ideals.completions[0] == count
 
 
+@few
 @given(posets(min_items=2, max_items=6))
 def test_ways_in_times_ways_out_give_the_law_of_every_place(poset: Poset) -> None:
     c = poset.comparisons()
@@ -404,11 +405,10 @@ def test_pieces_of_too_many_pairs_are_left_alone(
         count_orderings(c)
 
 
-@given(consistent_ratings(max_items=6))
-def test_the_order_is_handed_out_as_a_copy(ratings: Ratings) -> None:
-    c = comparisons(ratings)
+def test_the_order_is_handed_out_as_a_copy() -> None:
+    c = from_edges(4, [2, 1], [1, 0])
     topological_order(c)[:] = -1
-    assert sorted(topological_order(c).tolist()) == list(range(c.n_items))
+    assert topological_order(c).tolist() == [2, 1, 0, 3]
 
 
 @settings(max_examples=50)
@@ -508,7 +508,8 @@ def test_the_closure_of_too_many_items_is_refused_in_words() -> None:
         twins(from_edges(100_001, [], []))
 
 
-def test_many_small_groups_share_their_bits() -> None:
-    above = np.arange(0, 100_002, 2)
-    sums = rank_sums(from_edges(100_002, above, above + 1))
-    assert sums.tolist() == [100_002, 100_004] * 50_001
+def test_many_small_groups_share_their_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.posets.orderings.MOST_ITEMS", 1_000)
+    above = np.arange(0, 1_002, 2)
+    sums = rank_sums(from_edges(1_002, above, above + 1))
+    assert sums.tolist() == [1_002, 1_004] * 501

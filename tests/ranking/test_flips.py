@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -71,6 +71,7 @@ def pick_by(unit: float) -> Callable[[int], int]:
     return lambda count: int(unit * count)
 
 
+@settings(max_examples=50)
 @given(ratings_with_ties(), st.data(), st.sampled_from(SCANS))
 def test_neighbours_and_reviewers_are_chosen_as_from_plain_lists(
     ratings: Ratings, data: st.DataObject, scan: tuple[int, int]
@@ -106,6 +107,7 @@ def test_pairs_of_reviewers_are_numbered_like_a_plain_list(
     assert pick_pair(pick_by(unit), ones, others) == expected
 
 
+@settings(max_examples=50)
 @given(ratings_with_ties(), st.data())
 def test_only_neighbours_that_nobody_put_in_order_are_settled(
     ratings: Ratings, data: st.DataObject
@@ -154,6 +156,7 @@ def scores_by_code(ratings: Ratings) -> dict[tuple[int, int], float]:
     }
 
 
+@settings(max_examples=50)
 @given(
     consistent_ratings(),
     st.integers(0, 2**32),
@@ -194,6 +197,7 @@ def test_coins_are_what_they_say_and_the_ordering_stays_topological(
         assert place[item] == before[item]
 
 
+@settings(max_examples=50)
 @given(consistent_ratings(), st.integers(0, 2**32))
 def test_a_coin_takes_two_uniforms_for_each_position(
     ratings: Ratings, seed: int
@@ -315,7 +319,7 @@ def test_neighbours_without_a_score_are_left_alone() -> None:
 def test_every_pair_of_reviewers_is_as_likely() -> None:
     # Items with 2 and 3 reviewers, one of them shared by a tie: 5 pairs.
     ratings = table((0, 0, 5), (1, 0, 5), (1, 1, 5), (2, 1, 5), (3, 1, 5))
-    draws = 1500
+    draws = 750
     counts = Counter(coins_of(ratings, seed)[0][1] for seed in range(draws))
     assert set(counts) == {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)}
     # Chi-square at its upper 1e-6 quantile.

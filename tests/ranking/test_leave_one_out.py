@@ -7,7 +7,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.method import as_method
-from evenhand.ranking.methods import RankMethod
+from evenhand.ranking.methods import RankMethod, Task
 from evenhand.ranking.uncertainty import how_left_out, leave_one_out
 
 
@@ -35,13 +35,15 @@ def without(ratings: eh.Ratings, row: int) -> eh.Ratings:
 
 
 def ranks_again(ratings: eh.Ratings, method: str, rows: list[int]) -> list[int]:
-    """Rank without each of these ratings, from the ratings that are left."""
+    """Rank without each of these ratings, from the ratings that are left.
+
+    Every item has others, so it keeps its code.
+    """
+    kind = as_method(method, RankMethod)
+    orders = [kind.answer(Task(without(ratings, row), 7)).order for row in rows]
     return [
-        eh.rank(without(ratings, row), method=method, rng=7).order.index(
-            ratings.item_labels[ratings.item_codes[row]]
-        )
-        + 1
-        for row in rows
+        order.tolist().index(ratings.item_codes[row]) + 1
+        for order, row in zip(orders, rows, strict=True)
     ]
 
 

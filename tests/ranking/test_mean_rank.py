@@ -49,7 +49,7 @@ def uncounted(size: int = 16) -> Ratings:
     return Ratings(reviewers, items, scores)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(consistent_ratings(max_items=7))
 def test_items_are_sorted_by_mean_rank_and_buckets_are_runs_of_the_order(
     ratings: Ratings,
@@ -214,7 +214,7 @@ def test_groups_ordered_by_lot_are_counted() -> None:
 # The proxy.
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(consistent_ratings(max_items=7))
 def test_the_proxy_respects_every_comparison(ratings: Ratings) -> None:
     c = comparisons(ratings)
@@ -229,7 +229,7 @@ def test_the_proxy_respects_every_comparison(ratings: Ratings) -> None:
     assert list(found.buckets) == [numbers[value] for value in ranked]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(consistent_ratings(max_items=6))
 def test_the_proxy_is_the_middle_of_the_ranks_that_an_item_may_have(
     ratings: Ratings,
@@ -318,7 +318,7 @@ def tied(n_items: int, n_reviewers: int, load: int, n_levels: int) -> Comparison
     return comparisons(ratings)
 
 
-@pytest.mark.parametrize("sizes", [(400, 20, 200, 9), (10_000, 20, 5_000, 10)])
+@pytest.mark.parametrize("sizes", [(400, 20, 200, 9), (2_000, 20, 1_000, 10)])
 def test_orderings_that_are_slow_to_sample_are_left_to_the_proxy(
     sizes: tuple[int, int, int, int],
 ) -> None:

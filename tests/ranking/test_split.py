@@ -493,8 +493,9 @@ def test_a_split_after_a_look_at_the_breakers_favours_the_worse_item_and_claims_
     )
 
 
-@pytest.mark.parametrize("noise", [5.0, 0.3])
-@pytest.mark.parametrize(("split", "torn"), [("always", False), ("auto", True)])
+@pytest.mark.parametrize(
+    ("split", "torn", "noise"), [("always", False, 0.3), ("auto", True, 5.0)]
+)
 def test_a_split_decided_without_the_breakers_is_right_more_often_than_not(
     split: str, noise: float, *, torn: bool
 ) -> None:

@@ -205,7 +205,7 @@ scale = st.lists(
 ).map(sorted)
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(
     st.lists(bundle, min_size=2, max_size=4),
     st.permutations(range(5)),

@@ -88,7 +88,7 @@ def test_the_probability_is_that_of_two_normal_errors(gap: float, noise: float) 
 
 def test_three_tied_items_come_out_as_normal_errors_say() -> None:
     ratings = single(0.0, 0.5, 1.5)
-    draws = 3000
+    draws = 1200
     counts: Counter[tuple[int, int]] = Counter()
     for seed in range(draws):
         source = stream(seed, "ties")
@@ -106,7 +106,7 @@ def test_three_tied_items_come_out_as_normal_errors_say() -> None:
 
 def test_equal_means_without_noise_are_ordered_by_lot() -> None:
     ratings = single(1, 1)
-    draws = 2000
+    draws = 800
     found = [
         break_ties(ratings, [0, 1], [(0, 1)], stream(seed, "ties"), noise=0)
         for seed in range(draws)
@@ -119,7 +119,7 @@ def test_equal_means_without_noise_are_ordered_by_lot() -> None:
 
 def test_items_without_a_score_take_places_by_lot() -> None:
     ratings = Ratings([0, 1], [0, 1], [9, 1], all_items=range(4))
-    draws = 3000
+    draws = 1200
     counts = Counter(
         tuple(
             break_ties(

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -179,6 +179,7 @@ class Script:
         return next(self._draws) < p
 
 
+@settings(max_examples=50)
 @given(
     strict_ratings(),
     st.data(),
