@@ -161,11 +161,9 @@ def code_labels(series: pl.Series) -> tuple[Labels, Codes]:
     if series.dtype == pl.Int64:
         labels, codes = np.unique(series.to_numpy(), return_inverse=True)
         return tuple(labels.tolist()), codes.astype(np.int64)
-    places = series.unique().sort().alias("label").to_frame().with_row_index("code")
-    rows = series.alias("label").to_frame()
-    coded = rows.join(places, on="label", how="left", maintain_order="left")
-    codes = coded["code"].to_numpy().astype(np.int64)
-    return tuple(places["label"].to_list()), codes
+    texts = series.unique().sort()
+    places = series.cast(pl.Enum(texts)).to_physical()
+    return tuple(texts.to_list()), places.to_numpy().astype(np.int64)
 
 
 def typed_labels(series: pl.Series) -> pl.Series:
@@ -218,9 +216,8 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
         .str.replace(f"^'+({FORMULA_START})", "$1")
         .str.replace(r"^\+?0*([0-9]+)(?:\.0*)?$", "$1")
     )
-    frame = pl.DataFrame({"label": pl.Series(texts, dtype=pl.String)})
     first = pl.col("label").first().over(plain)
-    pairs = frame.select(first.alias("first"), "label")
+    pairs = pl.DataFrame({"label": texts}).select(first.alias("first"), "label")
     return pairs.filter(pl.col("first") != pl.col("label")).rows()
 
 

@@ -2,6 +2,7 @@ import itertools
 import json
 import math
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import progress
+from evenhand.calibration import redraws
 from evenhand.diagnosis import ladder
 from evenhand.diagnosis import reviewers as reviewer_models
 from evenhand.diagnosis.check import (
@@ -132,6 +134,22 @@ def test_one_outlier_without_end(outlier: float) -> None:
     found = check(Ratings(ratings.reviewer_codes, ratings.item_codes, scores), rng=7)
     sane(found)
     assert "extreme_score" in {one.code for one in found.notices}
+
+
+def test_flat_likelihoods_are_not_sent_to_and_fro(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # One of 200 redraws of these went between two windows until a limit of 60.
+    spans = []
+
+    class Counted(redraws.Window):
+        def __init__(self, *parts: Any) -> None:  # noqa: ANN401 - handed on
+            spans.append(parts[-1])
+            super().__init__(*parts)
+
+    monkeypatch.setattr(redraws, "Window", Counted)
+    check(Ratings(["a", "b", "b"], ["x", "x", "y"], [1, 2, 5]), rng=7)
+    assert 2 < len(spans) < 40
 
 
 def test_ten_thousand_reviewers_with_one_rating_each() -> None:

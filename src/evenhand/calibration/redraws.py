@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from evenhand.calibration.additive import Equations, Links
 
 
-# Half the width of a window of log a, the precision of its nodes, and most windows.
-HALF, PRECISION, WINDOWS = 1.0, 1e-10, 60
+# Half the width of a window of log a, and the precision of its nodes.
+HALF, PRECISION = 1.0, 1e-10
 
 
 class Node(NamedTuple):
@@ -101,9 +101,9 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
     sums, first = links.add_up(scores), equations.fit(scores[:, 0]).ratios
     sums.squares[sums.squares == 0] = 1.0
     ratios = np.tile((start if first is None else first)[:, None], scores.shape[1])
-    kept, left = np.empty_like(sums.kept), np.ones(scores.shape[1], dtype=bool)
+    kept, way = np.empty_like(sums.kept), np.full(scores.shape[1], np.nan)
     with one_thread(len(links.counts)):
-        for _ in range(WINDOWS):
+        while (left := way != 0).any():
             centre = ratios[0, left.argmax()]
             where = left & (np.abs(np.log(ratios[0] / centre)) <= HALF)
             span = np.clip(centre * np.exp([-HALF, HALF]), LEAST, MOST)
@@ -111,12 +111,12 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
             window = Window(links, chosen, span if free[0] else ratios[0, :1])
             found, ahead = window.maximise(ratios[:, where], free)
             kept[:, where] = window.solution(found)
-            # Those that want to leave the window go on in the next one.
+            # Those that want to leave the window go on in the next one, but not to and
+            # fro between two windows, where the likelihood is flat.
+            ahead[ahead == -way[where]] = 0
             further = found[0] * np.exp(0.9 * HALF * ahead)
             ratios[:, where] = np.clip(further, LEAST, MOST), found[1]
-            left[where] = ahead != 0
-            if not left.any():
-                break
+            way[where] = ahead
     weights = ratios[0] / (1 + ratios[0] * links.loads[:, None])
     dropped = weights * (sums.dropped - links.matrix @ kept)
     _, items = equations.ordered(dropped, kept[1:])

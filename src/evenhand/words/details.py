@@ -151,9 +151,9 @@ def consensus(ratings: Ratings, people: Mapping[Label, Reviewer]) -> list[float 
 
     Examples:
         >>> from evenhand import Ratings, check
-        >>> ratings = Ratings(["a", "b", "b"], ["x", "x", "y"], [1.0, 2.0, 5.0])
+        >>> ratings = Ratings([*"aabbb"], [*"xyxyz"], [1, 2, 2, 5, 3])
         >>> people = {one.reviewer: one for one in check(ratings, rng=7).reviewers}
-        >>> consensus(ratings, people)[2] is None
+        >>> consensus(ratings, people)[4] is None
         True
     """
     known = [people[who] for who in ratings.reviewer_labels]
