@@ -2,25 +2,80 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx2 as httpx
 import uvicorn
+from axe_playwright_python.base import AXE_SCRIPT
 from starlette.testclient import TestClient
 
+from evenhand.web.jobs import warm
 from evenhand.web.running import Address, Served, listen
 from tests.web.world import FORM
 
 if TYPE_CHECKING:
-    import httpx2 as httpx
+    from anyio.from_thread import BlockingPortal
+    from starlette.applications import Starlette
 
 HOST = "http://127.0.0.1"
+
+
+class Here:
+    """Works in a thread of this process, which has imported what it takes."""
+
+    async def run(self, work: Callable[..., Any], *given: object) -> Any:
+        return None if work is warm else await asyncio.to_thread(work, *given)
+
+    def stop(self) -> None:
+        """No process is left."""
+
+
+class Handed(httpx.BaseTransport):
+    """Hands requests to an app in its loop: one call each, as a server does."""
+
+    def __init__(self, app: Starlette, portal: BlockingPortal) -> None:
+        self.app, self.portal = app, portal
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        parts = [{"type": "http.request", "body": request.read(), "more_body": False}]
+        told: list[Any] = []
+        path, _, query = request.url.raw_path.partition(b"?")
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": request.url.scheme,
+            "path": request.url.path,
+            "raw_path": path,
+            "query_string": query,
+            "root_path": "",
+            "headers": [(key.lower(), value) for key, value in request.headers.raw],
+            "server": ("127.0.0.1", 80),
+            "client": ("127.0.0.1", 0),
+            "state": {},
+        }
+
+        async def receive() -> Any:
+            return parts.pop() if parts else {"type": "http.disconnect"}
+
+        async def send(part: Any) -> None:
+            told.append(part)
+
+        # What fails has answered 500 by then.
+        with contextlib.suppress(Exception):
+            self.portal.call(self.app, scope, receive, send)
+        body = b"".join(part.get("body", b"") for part in told)
+        return httpx.Response(
+            told[0]["status"], headers=told[0]["headers"], content=body
+        )
 
 
 class Desk:
@@ -28,28 +83,22 @@ class Desk:
 
     def __init__(self, db: str, *, limited: bool = False) -> None:
         self.served = Served(db, Address(), limited=limited)
-        self.client = TestClient(
-            self.served.app,
-            base_url=HOST,
-            follow_redirects=False,
-            raise_server_exceptions=False,
-        )
+        self.served.site.workers = Here()  # type: ignore[assignment]  # no process
+        self._running = TestClient(self.served.app)
+        self._running.__enter__()
         self._csrf = ""
-        self.client.__enter__()
+        self.client = self.guest()
         self.sign_in(self.client)
 
-    def sign_in(self, client: TestClient, link: str = "") -> None:
+    def sign_in(self, client: httpx.Client, link: str = "") -> None:
         answer = client.post(link or self.served.signin())
         assert answer.status_code == 303, answer.text
 
-    def guest(self) -> TestClient:
+    def guest(self) -> httpx.Client:
         """Return somebody else, who is not signed in."""
-        return TestClient(
-            self.served.app,
-            base_url=HOST,
-            follow_redirects=False,
-            raise_server_exceptions=False,
-        )
+        assert self._running.portal is not None
+        handed = Handed(self.served.app, self._running.portal)
+        return httpx.Client(transport=handed, base_url=HOST)
 
     def csrf(self) -> str:
         """Return what this session's forms hold; it stays the same."""
@@ -83,11 +132,11 @@ class Desk:
             text = self.client.get(f"/e/{slug}").text
             if "is being worked out" not in text:
                 return text
-            time.sleep(0.1)
+            time.sleep(0.05)
         raise AssertionError(kind)
 
     def close(self) -> None:
-        self.client.__exit__(None, None, None)
+        self._running.__exit__(None, None, None)
         self.served.close()
 
 
@@ -95,17 +144,29 @@ class Desk:
 def served_at(db: Path) -> Iterator[tuple[str, str]]:
     """Serve a database on a free port; gives its address and a sign-in link."""
     served = Served(str(db), Address())
+    served.site.workers = Here()  # type: ignore[assignment]  # no process
     taken = listen("127.0.0.1", 0)
     config = uvicorn.Config(served.app, log_level="error", access_log=False)
     server = uvicorn.Server(config)
     run = threading.Thread(target=server.run, args=([taken],), daemon=True)
     run.start()
     while not server.started:
-        time.sleep(0.05)
+        time.sleep(0.02)
     yield f"http://127.0.0.1:{taken.getsockname()[1]}", served.signin()
     server.should_exit = True
     run.join()
     served.close()
+
+
+def violations(page: Any) -> list[str]:
+    """Return what axe finds on a page of a browser, which gets its script once."""
+    if page.evaluate("typeof axe") == "undefined":
+        page.evaluate(AXE_SCRIPT)
+    run = "axe.run({resultTypes: ['violations']}).then(told => told.violations)"
+    return [
+        f"{it['id']} {[node['html'][:100] for node in it['nodes'][:2]]}"
+        for it in page.evaluate(run)
+    ]
 
 
 def words(answer: httpx.Response) -> str:

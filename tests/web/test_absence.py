@@ -5,7 +5,6 @@ function of who got what. The ranking theorems need that swapping two people lea
 probability of each assignment as it is, so the swaps that change it are counted.
 """
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
@@ -45,14 +44,15 @@ def whoever_saw(bundle: frozenset[int]) -> Leaves:
 def law_of(leaves: Leaves, kind: str) -> Law:
     law: Law = defaultdict(Fraction)
     orders = outcomes(lambda chance: tuple(shuffled(RESERVES, chance)))
-    draws = designs.law("balanced", 4, 3, 2, None, ())
-    for (bundles, p), (order, share) in itertools.product(
-        draws.items(), orders.items()
-    ):
-        now = drawn(bundles)
-        for who, reserve in zip(leaves(now), order, strict=False):
-            now = repair(now, kind, [who], reserve if kind == "reserve" else None)
-        law[frozenset(bundles_of(now).items())] += p * share
+    # Where nobody steps in, the order of reserves does not matter.
+    orders = orders if kind == "reserve" else {tuple(RESERVES): Fraction(1)}
+    for bundles, p in designs.law("balanced", 4, 3, 2, None, ()).items():
+        first = drawn(bundles)
+        for order, share in orders.items():
+            now = first
+            for who, reserve in zip(leaves(first), order, strict=False):
+                now = repair(now, kind, [who], reserve if kind == "reserve" else None)
+            law[frozenset(bundles_of(now).items())] += p * share
     assert sum(law.values()) == 1
     return law
 

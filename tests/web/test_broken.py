@@ -198,7 +198,7 @@ def test_only_the_sealed_method_decides(desk: Desk) -> None:
 
 
 def test_what_unpacks_to_too_much_is_refused(desk: Desk) -> None:
-    bomb = gzip.compress(b"a\n" * (MOST_UNPACKED // 2 + 1))
+    bomb = gzip.compress(b"a\n" * (MOST_UNPACKED // 2 + 1), 1)
     assert len(bomb) < MOST_BYTES
     with pytest.raises(OptionError, match="once it is unpacked"):
         uploaded("list.csv.gz", bomb)

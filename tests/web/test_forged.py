@@ -6,9 +6,10 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import sqlalchemy as sa
@@ -34,6 +35,13 @@ Events = list[dict[str, Any]]
 Files = dict[str, bytes]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_reports() -> Iterator[None]:
+    """An audit does not look at the report, which takes longest to make."""
+    with mock.patch.object(jobs, "_report", return_value="A report."):
+        yield
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Files]:
     """A database with a published evaluation, and the files of its bundle."""
@@ -42,12 +50,6 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Files]:
     path = bundle_of(desk, decided(desk), folder)
     desk.close()
     return folder / "e.db", read_bundle(path.read_bytes(), "bundle")
-
-
-@pytest.fixture(autouse=True)
-def _no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An audit does not look at the report, which takes longest to make."""
-    monkeypatch.setattr(jobs, "_report", lambda _: "A report.")
 
 
 def audited(path: Path) -> tuple[int, str]:
@@ -166,6 +168,8 @@ def late(events: Events, files: Files) -> Events:
             turned = {**body, "score": 100.0 - body["score"], "version": 2}
             new.append({**event, "private": {**event["private"], "body": turned}})
     place = events.index(first(events, "decided"))
+    # Times are minutes: those of the ratings may be over.
+    new = [{**event, "at": events[place]["at"]} for event in new]
     events = [*events[:place], *new, *events[place:]]
     decide(events, files)
     return events

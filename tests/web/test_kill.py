@@ -21,12 +21,12 @@ from evenhand.web.store import open_store
 from evenhand.web.verify import verify_all
 
 
-def one_round(db: str, chance: random.Random, raters: int = 30) -> int:
+def one_round(db: str, chance: random.Random, raters: int = 10) -> int:
     """Kill a server under load; return how many ratings it had acknowledged."""
     links = make_evaluation(db, raters)
     server, port = start(db)
     people = [Rater(port, link, 0.02) for link in links[:raters]]
-    asyncio.run(_attack(server, people, 1.5 * chance.random()))
+    asyncio.run(_attack(server, people, chance.random()))
     server.wait()
     # A restart recovers, and takes the lock that the dead server had.
     open_store(db).close()

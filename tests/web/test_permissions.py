@@ -17,7 +17,7 @@ from tests.web.scene import STATES, Scene, make_scene
 from tests.web.world import FORM
 
 if TYPE_CHECKING:
-    from starlette.testclient import TestClient
+    import httpx2 as httpx
 
 LATER = ("closed", "decided", "published")
 ALL = ("sealed", "open", *LATER)
@@ -150,7 +150,7 @@ class People:
         data |= {**FORM, "does": "save"} if path == "/e" else {}
         return client.post(path, data=data)
 
-    def _client(self, who: str) -> tuple[TestClient, str]:
+    def _client(self, who: str) -> tuple[httpx.Client, str]:
         if who in ("member", "organiser"):
             return self.desk.client, self.desk.csrf()
         if who == "stranger":

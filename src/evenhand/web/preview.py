@@ -7,6 +7,7 @@ without a tie, the same method. Accuracy is simulated.
 from __future__ import annotations
 
 import contextlib
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -165,17 +166,28 @@ def _accuracy(plan: Plan) -> list[tuple[str, str]]:
     for load in (plan.per_reviewer, plan.per_reviewer + 1, 2 * plan.per_reviewer):
         if load < n and load * people <= MOST_SCORES:
             with contextlib.suppress(EvenhandError):
-                scenario = Scenario(
-                    job="rank",
-                    items=n,
-                    reviewers=people,
-                    design="balanced",
-                    per_reviewer=load,
-                    noise=f"normal:{n / 10}",
-                )
-                told = simulate(
-                    scenario, "adaptive", losses=f"top-{top}", trials=TRIALS, rng=1
-                )
-                share = 1 - told.rows[0].risk / top
+                share = _share(n, people, load, top)
                 found.append((f"{load} items each", f"{share:.0%} of the best {top}"))
     return found
+
+
+@functools.lru_cache(maxsize=100)
+def _share(n: int, people: int, load: int, top: int) -> float:
+    """Return the share of the best that is found.
+
+    It is kept, since it is the same for every plan of these sizes, and a preview is
+    asked for whenever somebody stops typing.
+    """
+    from evenhand.lab.scenario import Scenario  # noqa: PLC0415 - in the process
+    from evenhand.lab.simulation import simulate  # noqa: PLC0415 - in the process
+
+    scenario = Scenario(
+        job="rank",
+        items=n,
+        reviewers=people,
+        design="balanced",
+        per_reviewer=load,
+        noise=f"normal:{n / 10}",
+    )
+    told = simulate(scenario, "adaptive", losses=f"top-{top}", trials=TRIALS, rng=1)
+    return 1 - told.rows[0].risk / top
