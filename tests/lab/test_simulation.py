@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -174,12 +175,22 @@ def test_a_weightless_coin_is_a_fair_coin_on_the_same_neighbours() -> None:
     assert rows[0].risk > rows[1].risk
 
 
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Executor]:
+    with processes(2) as executor:
+        assert executor is not None
+        yield executor
+
+
 @pytest.mark.parametrize(
     ("scenario", "tried"),
     [(Scenario(scales="power", reviewers=7), RULES), (SMALL, ["flips"])],
 )
 def test_processes_leave_no_trace(
-    scenario: Scenario, tried: list[str], monkeypatch: pytest.MonkeyPatch
+    scenario: Scenario,
+    tried: list[str],
+    workers: Executor,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def run(executor: Executor | None = None) -> str:
         options: dict[str, Any] = {"executor": executor, "rng": 7}
@@ -190,16 +201,14 @@ def test_processes_leave_no_trace(
     monkeypatch.setattr(simulation, "TIMED", 2)
     monkeypatch.setattr(simulation, "BATCH_SECONDS", 0.0)
     alone = run()
-    monkeypatch.setattr(simulation, "WORTH_SECONDS", math.inf)
-    with processes(2) as executor:
-        assert executor is not None
-        monkeypatch.setattr(executor, "submit", None)
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation, "WORTH_SECONDS", math.inf)
+        patch.setattr(workers, "submit", None)
         # A short run stays here.
-        assert run(executor) == alone
+        assert run(workers) == alone
     # So that even a short run goes to other processes.
     monkeypatch.setattr(simulation, "WORTH_SECONDS", -1.0)
-    with processes(2) as executor:
-        assert run(executor) == alone
+    assert run(workers) == alone
     with ThreadPoolExecutor(2) as threads:
         assert run(threads) == alone
 

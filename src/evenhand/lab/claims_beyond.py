@@ -300,11 +300,10 @@ def scaled_by_mad(first: First) -> worlds.OwnRule:
         gaps = [one - two for one, two in itertools.product(ours, theirs)]
         # With two pairs a majority, ties by a coin, is right as often as one vote.
         # Without a spread the higher score wins.
-        chances = (
+        return Fraction(1, len(gaps)) * sum(
             first(gap / spread) if spread else Fraction(1 + (gap > 0) - (gap < 0), 2)
             for gap in gaps
         )
-        return sum(chances, Fraction(0)) / len(gaps)
 
     return rule
 
