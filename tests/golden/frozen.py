@@ -131,9 +131,7 @@ def _many_items(folder: Path) -> Iterator[Case]:
             if method not in {"mean", "adaptive"}:
                 words += ["--design", "pairs(distinct)"]
             yield Case(f"{name} rank {method}", tuple(words))
-        if name not in {"chain", "conference"}:  # no branch that the others have not
-            words = ["check", str(path), "--seed", "7", "--top", "2"]
-            yield Case(f"{name} check", tuple(words))
+        yield Case(f"{name} check", ("check", str(path), "--seed", "7", "--top", "2"))
     split = ("--design", "pairs(distinct)", "--method", "safe(split=always)")
     safe = ("rank", str(named["contradictions"]), "--seed", "7", *split)
     yield Case("contradictions rank safe split", safe)
