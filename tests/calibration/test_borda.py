@@ -2,13 +2,14 @@
 
 from fractions import Fraction
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from evenhand.calibration.bradley_terry import borda
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
 
 
+@settings(max_examples=50)
 @given(any_ratings())
 def test_shares_are_comparisons_won_over_comparisons_made(ratings: Ratings) -> None:
     rows = list(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from evenhand.calibration.means import centred, z
 from evenhand.errors import RatingsError
@@ -10,6 +10,7 @@ from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
 
 
+@settings(max_examples=50)
 @given(any_ratings())
 def test_centred_and_z_are_plain_averages_of_deviations(ratings: Ratings) -> None:
     if len(set(ratings.item_codes.tolist())) < ratings.n_items:

@@ -82,6 +82,7 @@ def test_matched_reviewers_get_different_items_and_panels_the_same() -> None:
         assert panels["Anna"] == panels["Cy"] != panels["Bo"] == panels["Di"]
 
 
+@settings(max_examples=60)
 @given(st.data())
 def test_loads_and_conflicts_are_kept_to_or_refused(data: st.DataObject) -> None:
     n_items = data.draw(st.integers(1, 6))

@@ -23,7 +23,7 @@ def test_a_damaged_export_is_read_or_refused_in_a_sentence(path: Path) -> None:
     chance = random.Random(path.name)
     other = COMPANIONS.get(path.name)
     second = None if other is None else (EXPORTS / other).read_bytes()
-    for _ in range(50):
+    for _ in range(30):
         data = damaged(path.read_bytes(), chance)
         assert attempt(path.name, data, options(path.name, chance), second) in (
             "read",

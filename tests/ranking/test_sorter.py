@@ -276,6 +276,7 @@ def test_without_fresh_reviewers_the_theorem_fails(bias: int) -> None:
 # What is most open, against plain lists of all orderings.
 
 
+@settings(max_examples=50)
 @given(posets(max_items=6))
 def test_orderings_are_counted_like_a_plain_list(poset: Poset) -> None:
     c = poset.comparisons()

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
@@ -243,6 +243,7 @@ edge_lists = st.lists(
 )
 
 
+@settings(max_examples=50)
 @given(edge_lists, st.integers(0, 2**32))
 def test_twins_have_equal_mean_ranks(edges: list[tuple[int, int]], seed: int) -> None:
     c = from_edges(6, [a for a, _ in edges], [b for _, b in edges])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -88,6 +88,7 @@ def groups_of(found: RankUncertainty) -> list[list[int]]:
     return [part.tolist() for part in np.split(found.order, cuts)]
 
 
+@settings(max_examples=50)
 @given(st.lists(edge, max_size=8))
 def test_intervals_of_orderings_leave_out_a_tail_at_either_end(
     pairs: list[tuple[int, int]],
@@ -109,6 +110,7 @@ def test_intervals_of_orderings_leave_out_a_tail_at_either_end(
         assert ((shares == 1) == (known.places[:, k:].sum(axis=1) == 0)).all()
 
 
+@settings(max_examples=50)
 @given(st.lists(edge, max_size=8))
 def test_no_item_of_a_bucket_is_told_apart_from_a_later_one(
     pairs: list[tuple[int, int]],
