@@ -309,8 +309,8 @@ class Ratings:
         taken._public = None  # noqa: SLF001 - our own
         return taken
 
-    def without(self, row: int) -> Ratings:
-        """Return the same ratings but one; all items stay.
+    def without(self, row: int | Codes) -> Ratings:
+        """Return the same ratings but one or some; all items stay.
 
         Examples:
             >>> ratings = Ratings(["a", "b", "b"], ["x", "x", "y"], [1, 2, 3])

@@ -21,10 +21,10 @@ from evenhand.calibration.design import design, settled
 from evenhand.calibration.isotonic import isotonic
 from evenhand.progress import say
 from evenhand.randomness import Stream, permutation, stream, uniforms
-from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
+    from evenhand.ratings import Ratings
 
 ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
 METHODS = ("mean", "additive", "affine", "isotonic", "bradley-terry")
@@ -216,6 +216,7 @@ def why_no_ladder(ratings: Ratings) -> str:
     """Say why there is no ladder for these ratings; nothing if there is.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> why_no_ladder(Ratings(["a", "b"], ["x", "x"], [1, 2]))
         'No reviewer told two items apart, so there is no comparison to predict.'
     """
@@ -247,6 +248,7 @@ def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
         The ladder.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(list("aaabbbcccddd"), list("xyz") * 4,
         ...                   [1, 2, 3, 7, 8, 9, 2, 3, 4, 5, 6, 7])
         >>> found = climb(ratings)
@@ -267,15 +269,8 @@ def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
             continue
         n_pairs += len(held)
         who, weights = pairs.reviewers[held], pairs.weights[held]
-        kept = part[ratings.reviewer_codes] != fold
-        others = Ratings(
-            ratings.reviewer_codes[kept],
-            ratings.item_codes[kept],
-            ratings.scores[kept],
-            weights=None if ratings.weights is None else ratings.weights[kept],
-            all_items=range(ratings.n_items),
-        )
-        values = item_values(others)
+        out = np.flatnonzero(part[ratings.reviewer_codes] == fold)
+        values = item_values(ratings.without(out))
         ahead = np.sign(values[:, pairs.first[held]] - values[:, pairs.second[held]])
         total += np.bincount(who, weights, number)
         for rung, hits in enumerate((1 + ahead * pairs.signs[held]) / 2):
@@ -305,6 +300,7 @@ def item_values(ratings: Ratings) -> Table:
         Values, one row for each assumption.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
         >>> np.argsort(-item_values(ratings), axis=1)[[0, 4]].tolist()
         [[0, 1, 2], [0, 1, 2]]
