@@ -95,10 +95,8 @@ def _places(outputs: Sequence[Output]) -> dict[Path, Output]:
             raise must_be("output", "the path of a file", output.path)
         other = found.setdefault(Path(output.path).resolve(), output)
         if other is not output:
-            raise OptionError(
-                f"Outputs must go to different files, got {other.path!r} and "
-                f"{output.path!r}."
-            )
+            both = f"{other.path!r} and {output.path!r}"
+            raise OptionError(f"Outputs must go to different files, got {both}.")
     return found
 
 

@@ -139,10 +139,8 @@ def _places(truth: Ranking, estimate: Ranking) -> NDArray[np.int64]:
     """Return the place in the estimate of each item, in the order of the truth."""
     first, second = _by_label(truth, "truth"), _by_label(estimate, "estimate")
     if other := [*first.keys() ^ second.keys()]:
-        raise RatingsError(
-            "truth and estimate must rank the same items, got "
-            f"{shown(other[0])} in one of them only."
-        )
+        rule = "truth and estimate must rank the same items"
+        raise RatingsError(f"{rule}, got {shown(other[0])} in one of them only.")
     return np.array([second[item] for item in first], dtype=np.int64)
 
 

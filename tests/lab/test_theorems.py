@@ -58,7 +58,7 @@ def test_every_theorem_and_lemma_has_a_row(quick: Theorems) -> None:
         assert any(name.startswith(f"Lemma {number}") for name in names)
     for letter in "GDKTA":
         assert any(name.startswith(f"Theorem {letter}") for name in names)
-    for failure in ("sign", "mean", "median", "MAD", "re-used", "Appendix C"):
+    for failure in ("sign", "mean", "median", "re-used", "Appendix C"):
         assert any(name.startswith(f"Can fail: {failure}") for name in names)
 
 
@@ -78,7 +78,6 @@ def test_margins_are_exact_and_of_the_right_sign(quick: Theorems) -> None:
         "Can fail: median",
     }
     below = {
-        "Can fail: MAD scaling",
         "Can fail: re-used reviewers",
         "Can fail: Appendix C scan",
     }
@@ -117,8 +116,6 @@ def test_the_known_numbers_come_out(quick: Theorems) -> None:
     assert 1 + 6 * margin["Can fail: re-used reviewers"] < Fraction("0.183")
     # T P(success) - 1 of the sorter.
     assert 0 < margin["Theorem K"] < Fraction(1, 1000)
-    # At least as bad as 0.4948.
-    assert margin["Can fail: MAD scaling"] <= Fraction("-0.0052")
 
 
 SEARCHED = [name for name in all_claims() if "Can fail" in name]
@@ -230,12 +227,6 @@ def test_a_search_that_cannot_fail_would_be_seen(
     monkeypatch.undo()
     monkeypatch.setattr(claims_beyond, "reusing_flips", flips)
     assert not checked("Can fail: re-used reviewers")
-    monkeypatch.setattr(
-        claims_beyond,
-        "scaled_by_mad",
-        lambda first: lambda one, two: first(sum(one) - sum(two)),
-    )
-    assert not checked("Can fail: MAD scaling")
     parity = ("flips_from_uniform", lambda _: flips_from_uniform("parity"))
     assert not checked("Can fail: Appendix C scan", parity)
 

@@ -13,13 +13,13 @@ from scipy.sparse.csgraph import connected_components
 from evenhand.columns import Columns, Source
 from evenhand.errors import RatingsError
 from evenhand.posets.graph import (
-    compared,
     comparisons,
     components,
     connected,
     edges,
     from_edges,
     is_ordering,
+    levels_of_both,
 )
 from evenhand.posets.orderings import twins
 from evenhand.ratings import Ratings
@@ -61,12 +61,13 @@ def test_edges_are_the_pairs_that_one_reviewer_scored_differently(
 
 @few
 @given(any_ratings())
-def test_compared_tells_every_direct_edge_and_no_other(ratings: Ratings) -> None:
+def test_levels_tell_every_direct_edge_and_no_other(ratings: Ratings) -> None:
     c = comparisons(ratings)
     pairs = plain_edges(ratings)
     for first, second in itertools.product(range(c.n_items), repeat=2):
         expected = (first, second) in pairs or (second, first) in pairs
-        assert compared(c, first, second) == expected
+        met = levels_of_both(c, first, second)
+        assert any(one != other for _, one, other in met) == expected
 
 
 def test_groups_are_those_that_scipy_finds() -> None:
@@ -149,8 +150,8 @@ def test_one_reviewer_of_many_items_costs_no_pairs() -> None:
     ratings = Ratings(["r"] * n_items, np.arange(n_items), np.arange(n_items) // 1000)
     c = comparisons(ratings)
     assert len(c.level_reviewer) == 4
-    assert not compared(c, 0, 999)
-    assert compared(c, 0, 1000)
+    assert levels_of_both(c, 0, 999) == [(0, 3, 3)]
+    assert levels_of_both(c, 0, 1000) == [(0, 3, 2)]
     assert is_ordering(c, np.arange(n_items)[::-1])
     assert not is_ordering(c, np.arange(n_items))
     assert [len(members) for members in twins(c)] == [1000] * 4

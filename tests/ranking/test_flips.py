@@ -13,7 +13,12 @@ from scipy.stats import chi2
 
 from evenhand.ab.weights import odd, rational
 from evenhand.errors import RatingsError
-from evenhand.posets.graph import compared, comparisons, from_edges, is_ordering
+from evenhand.posets.graph import (
+    comparisons,
+    from_edges,
+    is_ordering,
+    levels_of_both,
+)
 from evenhand.posets.orderings import topological_order
 from evenhand.randomness import below, outcomes, stream, uniforms
 from evenhand.ranking.flips import (
@@ -50,7 +55,10 @@ def ratings_with_ties(draw: st.DrawFn) -> Ratings:
 
 def free_in(ratings: Ratings, order: list[int]) -> list[bool]:
     graph = comparisons(ratings)
-    return [not compared(graph, *pair) for pair in itertools.pairwise(order)]
+    return [
+        all(one == other for _, one, other in levels_of_both(graph, *pair))
+        for pair in itertools.pairwise(order)
+    ]
 
 
 def people_in(ratings: Ratings) -> list[list[int]]:

@@ -620,7 +620,7 @@ def test_at_eight_items_it_finds_the_truth_as_often_as_measured_before(
 def test_more_items_than_a_table_of_pairs_may_have_are_refused() -> None:
     n = sorter.SORTER_ITEMS + 1
     ratings = Ratings([0] * 2, [0, 1], [1, 2], all_items=range(n))
-    with pytest.raises(OptionError, match="at most 1,000 items, got 1,001"):
+    with pytest.raises(OptionError, match=r"at most 1,000 .*, got 1001"):
         sort_free_pairs(ratings, comparisons(ratings), rational(), stream(7, "s"))
 
 

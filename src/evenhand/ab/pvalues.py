@@ -29,7 +29,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -488,12 +488,16 @@ class Problem(NamedTuple):
     ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         """Return differences of central means, as whole numbers over whole numbers."""
         sums, numbers, order = [], [], np.argsort(self.values)
-        for side in (rows[:, order], (self.redraws.sizes - rows)[:, order]):
+        for side in (rows, self.redraws.sizes - rows):
             sizes, back = np.unique(side.sum(axis=1), return_inverse=True)
             places = np.array([self.kept(size) for size in sizes.tolist()])[back]
             low, high = places[:, :1], places[:, 1:]
-            seen = np.diff(np.clip(side.cumsum(axis=1), low, high), prepend=low)
-            sums.append(np.asarray(seen @ self.values[order], dtype=object))
+            if self.whole:
+                total = side @ self.values
+            else:
+                seen = np.clip(side[:, order].cumsum(axis=1), low, high)
+                total = np.diff(seen, prepend=low) @ self.values[order]
+            sums.append(np.asarray(total, dtype=object))
             numbers.append((high - low)[:, 0].astype(object))
         gaps = sums[0] * numbers[1] - sums[1] * numbers[0]
         return gaps, np.maximum(numbers[0] * numbers[1], 1)
@@ -579,6 +583,11 @@ def problem(
         )
     design = "matched" if paired else design
     redraws = redraw(first, second, design, groups, complete=paired)
+    if redraws.place is None:
+        scores, place = np.unique(redraws.scores, return_inverse=True)
+        parts = redraws.sizes, redraws.first
+        sizes, ahead = (np.bincount(place, it).astype(np.int64) for it in parts)
+        redraws = replace(redraws, scores=scores, sizes=sizes, first=ahead)
     values = _naturals(redraws.scores, redraws.sizes, midranks=statistic == "midrank")
     return Problem(redraws, values, kept, statistic in WHOLE)
 

@@ -245,10 +245,8 @@ def law(
     """
     procedure, uniform = PLANS[design](*sizes, **options)
     if not uniform:
-        raise DesignError(
-            "n_items and n_reviewers must be small enough to count all assignments, "
-            f"got {sizes[0]} and {sizes[1]}."
-        )
+        rule = "n_items and n_reviewers must be small enough to count all assignments"
+        raise DesignError(f"{rule}, got {sizes[0]} and {sizes[1]}.")
     unused = stream(0, "design balanced walk")
     return outcomes(lambda chance: procedure(chance, unused))
 

@@ -18,6 +18,7 @@ import re
 import sys
 import zlib
 from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -227,7 +228,7 @@ def read_cells(name: str, data: bytes) -> Cells:
 def _by_polars(body: bytes, separator: str, first: int) -> Cells | None:
     """Read a file without quotes in which every line is as wide as the header."""
     lines = body.removesuffix(b"\n").split(b"\n")
-    widths = {line.count(separator.encode()) for line in lines}
+    widths = set(map(methodcaller("count", separator.encode()), lines))
     odd = b'"' in body or body.count(b"\r") != body.count(b"\r\n")
     # polars fills up short rows in silence; the other reader names the line.
     if odd or len(widths) > 1 or not lines[0].strip(f" \r{separator}".encode()):

@@ -61,18 +61,18 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         return layouts.Long(table, names, said)
     if names.reviewer:
         table = layouts.numbered_anew(table, names.reviewer, names.item)
-    authors = layouts.titled(table.texts(names.item), table.texts(*AUTHORS))
+    whose = table.texts(*AUTHORS) if table.find(*AUTHORS) else ()
+    authors = layouts.titled(table.texts(names.item), whose) if whose else {}
     return layouts.Long(table, names, said, _titles(table, names), authors)
 
 
 def _titles(table: Table, names: Columns) -> dict[str, str]:
     """Return items' titles: a column called so, or one name for each item's id."""
-    items = table.texts(names.item)
     free = [name for name in table.columns if name not in astuple(names)]
     called = [name for name in free if layouts.TITLE.fullmatch(plain(name))]
     called += [name for name in free if is_alias(name, NAMES) and not ID.search(name)]
     for name in called:
-        cells = table.texts(name)
+        items, cells = table.texts(names.item), table.texts(name)
         found = layouts.titled(items, cells)
         pairs = zip(items, cells, strict=True)
         if all(found.get(item, "") == cell for item, cell in pairs if item and cell):
@@ -83,6 +83,8 @@ def _titles(table: Table, names: Columns) -> dict[str, str]:
 def _namesakes(table: Table, names: Columns) -> str:
     """Return the column of e-mails if one name goes with several: it is no person's."""
     column = next((name for name in table.columns if EMAIL.fullmatch(plain(name))), "")
+    if not column:
+        return ""
     columns = map(table.texts, (names.reviewer, column, names.item))
     rows = {row for row in zip(*columns, strict=True) if row[1]}
     pairs = {(person, email) for person, email, _ in rows}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from importlib import import_module
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,7 @@ MODULES = {"moodle": "courses", "canvas": "courses", "gavel": "long"}
 """Where a layout is that has no module of its own."""
 SELF = "self"
 NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
+WORD = re.compile(r"[^\W\d_]+")
 AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
 Names = str | Iterable[object]
 
@@ -399,16 +401,18 @@ def _own_rows(found: Long) -> NDArray[np.bool_]:
     if not names.reviewer or not names.item:
         return own
     people, items = map(found.table.cells, (names.reviewer, names.item))
-    who = {it: _names(it, found.people.get(it, "")) for it in people.unique()}
+    who = {it: (it, found.people.get(it, "")) for it in people.unique()}
     whose = {
-        it: _names(it, found.titles.get(it, ""), found.authors.get(it, ""))
+        it: (it, found.titles.get(it, ""), found.authors.get(it, ""))
         for it in items.unique()
     }
-    # Most files are told by their distinct labels.
-    if set().union(*who.values()).isdisjoint(set().union(*whose.values())):
+    # Most files are told by the words of their distinct labels.
+    told = (" ".join(chain(*side.values())).casefold() for side in (who, whose))
+    if set.isdisjoint(*(set(WORD.findall(text)) for text in told)):
         return own
+    mine, theirs = ({it: _names(*side[it]) for it in side} for side in (who, whose))
     pairs = zip(people, items, strict=True)
-    return np.array([bool(who[person] & whose[item]) for person, item in pairs])
+    return np.array([bool(mine[person] & theirs[item]) for person, item in pairs])
 
 
 def _names(*texts: str) -> set[str]:

@@ -535,6 +535,8 @@ def _unescaped(column: pl.Series) -> pl.Series:
 
     In a file that holds a label with and without it, it is part of the label.
     """
+    if not column.str.starts_with("'").any():
+        return column
     bare = column.str.replace(f"^'('*{FORMULA_START})", "$1")
     # A number that a spreadsheet keeps as text is no label.
     label = ~bare.str.contains(NUMBER).fill_null(value=False)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import statistics
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand.ab.methods import Guarded
 from evenhand.ab.weights import rational
 from evenhand.designs import AB_DESIGNS
-from evenhand.lab import claims_paper, dominance, worlds
+from evenhand.lab import claims_paper, dominance
 from evenhand.lab.claims_paper import over_half
 from evenhand.lab.dominance import Contest, against_coin, contest, scales_text
 from evenhand.lab.theorems import Found, Trial, claim, least
@@ -270,42 +269,6 @@ def fails(trial: Trial, statistic: str) -> Found:
         for name, m in itertools.product(names, (2, 4))
     )
     return Found(margin, margin <= 0, text, {"names": ", ".join(names)})
-
-
-@claim("Can fail: MAD scaling", "search")
-def fails_mad(trial: Trial) -> Found:
-    """The search finds that dividing by the spread of the same data breaks the vote.
-
-    The search finds scales on which the vote is right less than half of the time if
-    gaps are divided by the median absolute deviation of all scores, with 4 reviewers.
-    """
-    rule = worlds.own_rule(scaled_by_mad(exact_first(rational())))
-    tried = against_coin(rule, "halves", 4, truths=TRUTHS[:1])
-    margin, text = trial.lowest("MAD", tried, trial.pick(1200, 10_000), told=False)
-    return Found(margin, margin < 0, text)
-
-
-def scaled_by_mad(first: First) -> worlds.OwnRule:
-    """Return the vote of two pairs on gaps divided by the MAD of all scores.
-
-    Examples:
-        >>> rule = scaled_by_mad(exact_first(rational()))
-        >>> rule([Fraction(3), Fraction(4)], [Fraction(1), Fraction(0)])
-        Fraction(383, 462)
-    """
-
-    def rule(ours: Sequence[Fraction], theirs: Sequence[Fraction]) -> Fraction:
-        middle = statistics.median([*ours, *theirs])
-        spread = statistics.median([abs(y - middle) for y in (*ours, *theirs)])
-        gaps = [one - two for one, two in itertools.product(ours, theirs)]
-        # With two pairs a majority, ties by a coin, is right as often as one vote.
-        # Without a spread the higher score wins.
-        return Fraction(1, len(gaps)) * sum(
-            first(gap / spread) if spread else Fraction(1 + (gap > 0) - (gap < 0), 2)
-            for gap in gaps
-        )
-
-    return rule
 
 
 def _less_often(trial: Trial, tried: Contest, quick: int, full: int) -> Found:

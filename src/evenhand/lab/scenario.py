@@ -266,10 +266,8 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
         noise = sds * rng.standard_normal(assigned.shape)
     scores = np.take_along_axis(potential, assigned, axis=-1) + noise
     if not np.isfinite(scores).all():
-        raise OptionError(
-            "scores must be finite, got one beyond floats. Choose smaller values or "
-            "tamer scales."
-        )
+        text = "scores must be finite, got one beyond floats. Choose tamer scales."
+        raise OptionError(text)
     # A reviewer of one of two items has one noise, whichever item it is.
     ordered = np.sort(potential + noise if compares else scores, axis=-1)
     tied = (ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "averaging": "Averages averages",
-    "graph": "Comparisons compared comparisons components edges from_edges is_ordering",
+    "graph": "Comparisons comparisons components edges from_edges is_ordering",
     "contradictions": "find_contradiction require_consistent",
     "orderings": "all_orderings closure topological_order twins",
     "sampling": "count_orderings draw_order plan_orders sample uniform_order",

@@ -182,19 +182,6 @@ def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
     return Comparisons(n_items, np.arange(items.size + 1), items.ravel(), reviewers)
 
 
-def compared(c: Comparisons, first: int, second: int) -> bool:
-    """Say whether some reviewer strictly ordered the two items.
-
-    Neighbours of a topological ordering may be exchanged exactly if nobody did.
-
-    Examples:
-        >>> c = from_edges(3, [0, 1], [1, 2])
-        >>> compared(c, 2, 1), compared(c, 0, 2)
-        (True, False)
-    """
-    return any(one != other for _, one, other in levels_of_both(c, first, second))
-
-
 def levels_of_both(c: Comparisons, first: int, second: int) -> list[tuple[int, ...]]:
     """List the reviewers of both items, each with the levels of the one and the other.
 
@@ -202,9 +189,9 @@ def levels_of_both(c: Comparisons, first: int, second: int) -> list[tuple[int, .
         >>> levels_of_both(from_edges(2, [0], [1]), 0, 1)
         [(0, 0, 1)]
     """
+    levels = c.item_levels[first], c.item_levels[second]
     one, other = (
-        {int(c.level_reviewer[level]): level for level in c.item_levels[item]}
-        for item in (first, second)
+        dict(zip(c.level_reviewer[on].tolist(), on, strict=True)) for on in levels
     )
     return [(by, one[by], other[by]) for by in one if by in other]
 

@@ -17,7 +17,6 @@ the size of a score. So they are chosen first, and all coins are flipped afterwa
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -26,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from evenhand.ab.weights import GapWeight, odd
-from evenhand.posets.graph import Comparisons, compared, comparisons
+from evenhand.posets.graph import Comparisons, comparisons
 from evenhand.posets.orderings import closure
 from evenhand.posets.orderings import twins as twin_classes
 from evenhand.randomness import Stream, uniforms
@@ -135,7 +134,15 @@ def flip_neighbours(
 
 def _free(c: Comparisons, order: Sequence[int]) -> list[bool]:
     """Say for each two neighbours of an order whether nobody put them in order."""
-    return [not compared(c, *pair) for pair in itertools.pairwise(order)]
+    level = np.repeat(np.arange(len(c.level_reviewer)), np.diff(c.level_start))
+    place = np.argsort(order)[c.level_items]
+    # No reviewer's last place is next to the first one of the reviewer after.
+    keys = c.level_reviewer[level] * (c.n_items + 1) + place
+    rows = np.argsort(keys)
+    near = (np.diff(keys[rows]) == 1) & (np.diff(level[rows]) != 0)
+    free = np.ones(len(order), dtype=np.bool_)
+    free[place[rows[:-1][near]]] = False
+    return free.tolist()
 
 
 def law_of(weight: GapWeight) -> Callable[[float], float]:

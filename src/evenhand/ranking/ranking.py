@@ -13,7 +13,7 @@ from evenhand.calibration.means import mean, spread
 from evenhand.claims import Notice, certify
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
-from evenhand.errors import OptionError, shown
+from evenhand.errors import OptionError, must_be, shown
 from evenhand.method import as_method
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
@@ -252,10 +252,8 @@ def _by_cluster(
     from evenhand.engines.executors import require_executor  # noqa: PLC0415 - for clusters only
 
     if not method.by_value:
-        raise OptionError(
-            "cluster must come with a method that gives items values, such as adaptive "
-            f"or mean, got {method.called!r}."
-        )
+        rule = "for a method that gives items values, such as adaptive or mean"
+        raise must_be("cluster", rule, method.called)
     require_executor(executor)
     data = (task.ratings, clusters, functools.partial(_refit, method, task.seed))
     more: Any = {"order": answer.order, "executor": executor}

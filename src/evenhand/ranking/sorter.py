@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.errors import OptionError
+from evenhand.errors import must_be
 from evenhand.posets.averaging import pair_shares
 from evenhand.posets.orderings import closure
 from evenhand.randomness import Stream, below, uniforms
@@ -208,10 +208,8 @@ def begin_table(
         OptionError: If there are more than 1,000 items.
     """
     if comparisons.n_items > SORTER_ITEMS:
-        raise OptionError(
-            f"The sorter must have at most {SORTER_ITEMS:,} items, got "
-            f"{comparisons.n_items:,}. Choose method 'flips'."
-        )
+        rule = f"at most {SORTER_ITEMS:,} for method 'sorter' (use 'flips')"
+        raise must_be("items", rule, comparisons.n_items)
     people = flips.people_of(scores, comparisons.n_items)
     bundles = flips.bundles_of(scores)
     return Table(closure(comparisons), people, bundles, law, anchors)

@@ -217,10 +217,8 @@ def assignment_from(
         RecordError: If a field is missing or of the wrong kind.
     """
     if kind_of(record) != "assignment":
-        raise RecordError(
-            f"{name}: This must be an assignment, got a record of kind "
-            f"{kind_of(record)!r}."
-        )
+        text = f"{name}: This must be an assignment, got a {kind_of(record)!r}."
+        raise RecordError(text)
     values = _fields(record, ASSIGNMENT, f"{name}: ")
     found = Assignment(**values, uniform=record.get("uniform") is True)
     past = record.get("amends")
@@ -280,10 +278,8 @@ def chain_of(path: str | os.PathLike[str]) -> list[str]:
     if here.is_dir():
         here /= "assignment.json"
         if not here.is_file():
-            raise RecordError(
-                f"assignment must be a folder with assignment.json in it, got "
-                f"{os.fspath(path)!r}."
-            )
+            rule = "assignment must be a folder with assignment.json in it"
+            raise RecordError(f"{rule}, got {os.fspath(path)!r}.")
     number = NUMBERED.search(here.stem)
     first = here.with_name(here.stem[: number and number.start()] + here.suffix)
     found = [first]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -158,9 +157,9 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
     every, k = result.items, 0 if result.top is None else result.top.k
     places = places or range(len(every))
     rows = every[places.start : places.stop]
-    coins = settled_by_chance(result)
     certain = result.uncertainty is None or result.uncertainty.draws == 0
     titles, own = result.titles, [row.item for row in rows]
+    coins = settled_by_chance(result, own)
     low_high = [(row.rank_low, row.rank_high) for row in rows]
     columns: dict[Column, list[object]] = {
         Number("rank"): [row.rank for row in rows],
@@ -195,23 +194,23 @@ def _left(result: Ranking, places: range) -> str:
     return f"; {' and '.join(said)} not shown" if said else ""
 
 
-def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
-    """Say for each item which coins it was in, and with what probability.
+def settled_by_chance(result: Ranking, items: list[Label]) -> dict[Label, Markup]:
+    """Say for these items which coins each was in, and with what probability.
 
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
-        >>> settled_by_chance(rank(ratings, method="mean", rng=7))
+        >>> settled_by_chance(rank(ratings, method="mean", rng=7), ["x", "y"])
         {}
     """
-    coins: dict[Label, list[Markup]] = defaultdict(list)
+    coins: dict[Label, list[Markup]] = {item: [] for item in items}
     for draw in result.draws:
         one, other = draw.items
         sides = ((one, other, draw.p_first), (other, one, 1 - draw.p_first))
-        for above, below, p in sides:
+        for above, below, p in (side for side in sides if side[0] in coins):
             chance = share(p, certain=False)
             coins[above].append(Markup("{} to be above {}").format(chance, name(below)))
-    return {item: joined(said, COINS) for item, said in coins.items()}
+    return {item: joined(said, COINS) for item, said in coins.items() if said}
 
 
 def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
