@@ -96,8 +96,8 @@ def uniforms(source: Stream, size: int | tuple[int, ...]) -> NDArray[np.float64]
     """
     shape = (size,) if isinstance(size, int) else size
     words = source.random_raw(math.prod(shape))
-    units = (words >> np.uint64(WORD_BITS - SEED_BITS)).astype(np.float64)
-    return (units * _TO_UNIT).reshape(shape)
+    words >>= np.uint64(WORD_BITS - SEED_BITS)
+    return np.multiply(words, _TO_UNIT, dtype=np.float64).reshape(shape)
 
 
 def standard_normal(units: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from evenhand.ab.weights import GapWeight, odd
-from evenhand.posets.graph import Comparisons, comparisons
+from evenhand.posets.graph import Comparisons, comparisons, neighbours
 from evenhand.posets.orderings import closure
 from evenhand.posets.orderings import twins as twin_classes
 from evenhand.randomness import Stream, uniforms
@@ -124,10 +124,11 @@ def flip_neighbours(
         ((0, 1), 0.125)
     """
     units, place = uniforms(source, (len(order), 2)), np.argsort(order)
-    scores, before = scores_of(ratings), order.tolist()
-    free, people = _free(comparisons(ratings), before), people_of(scores, len(before))
+    free, before = _free(comparisons(ratings), order.tolist()), order.tolist()
+    people = neighbours(len(order), ratings.item_codes, ratings.reviewer_codes)
     picks, coins = units.T
     duels = choose_flips(free, people, before, scan, lambda at: pick_by(picks[at]))
+    scores = scores_of(ratings, [who for _, crew in duels for who in crew])
     coins, law = coins[place], law_of(weight)
     return settle(order, duels, scores, law, lambda pair, p: coins[pair[0]] < p)
 
@@ -187,8 +188,8 @@ def relative(marks: Mapping[int, Any], item: int, anchors: Sequence[int]) -> Fra
     return Fraction(marks[item]) - sum(near, Fraction(0)) / max(len(near), 1)
 
 
-def scores_of(ratings: Ratings) -> dict[Pair, float]:
-    """Return the score of each reviewer and item.
+def scores_of(ratings: Ratings, by: Sequence[int] | None = None) -> dict[Pair, float]:
+    """Return the score of each reviewer and item, or of these reviewers only.
 
     Raises:
         RatingsError: If there are no scores.
@@ -198,10 +199,10 @@ def scores_of(ratings: Ratings) -> dict[Pair, float]:
         >>> scores_of(Ratings(["a", "b"], ["y", "x"], [5, 4]))
         {(0, 1): 5.0, (1, 0): 4.0}
     """
-    rows = zip(
-        ratings.reviewer_codes.tolist(), ratings.item_codes.tolist(), strict=True
-    )
-    return dict(zip(rows, ratings.scores.tolist(), strict=True))
+    who, scores = ratings.reviewer_codes, ratings.scores
+    kept = np.isin(who, who if by is None else by)
+    rows = zip(who[kept].tolist(), ratings.item_codes[kept].tolist(), strict=True)
+    return dict(zip(rows, scores[kept].tolist(), strict=True))
 
 
 def bundles_of(scores: Mapping[Pair, Score]) -> dict[int, dict[int, Score]]:

@@ -176,7 +176,7 @@ def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
     same = np.bincount(items, power**0.5) ** 2 - np.bincount(items, power)
     # The same data get the same answer.
     rng = np.random.default_rng(ratings.n_ratings)
-    orders = (np.lexsort((rng.random(len(who)), who)) for _ in range(SHUFFLES))
+    orders = (np.argsort(who + rng.random(len(who))) for _ in range(SHUFFLES))
     shuffled = np.array([(np.bincount(items, ranks[at]) ** 2).sum() for at in orders])
     above = (np.bincount(items, ranks) ** 2).sum() - shuffled
     p = (1 + np.count_nonzero(above <= SMALLEST)) / (1 + SHUFFLES)

@@ -226,11 +226,8 @@ def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer
         "additive": pair_models.additive_of_pairs,
     }
     if str(method) not in models:
-        raise OptionError(
-            "method must be 'bradley-terry', 'additive' or 'mean' for counts of pairs, "
-            f"got {method.called!r}, which needs every rating. Take the ratings "
-            "themselves."
-        )
+        rule = "'bradley-terry', 'additive' or 'mean' for counts: others need ratings"
+        raise must_be("method", rule, method.called)
     fit = models[str(method)](pairs)
     order = by_estimates(fit.estimates, seed)
     tied = lot_notices("estimates", fit.estimates, order, pairs.item_labels)

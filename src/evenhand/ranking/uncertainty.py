@@ -421,7 +421,9 @@ def _drawn_ranks(values: Table, seed: int) -> Ranks:
     for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
         lot = permutation(source, values.shape[1])
         order[row] = np.lexsort((lot, -values[row]))
-    return np.argsort(order, axis=1).astype(np.int32) + 1
+    ranks, places = np.empty(order.shape, np.int32), np.arange(1, order.shape[1] + 1)
+    np.put_along_axis(ranks, order, places[None, :], axis=1)
+    return ranks
 
 
 def how_left_out(ratings: Ratings, method: RankMethod) -> str:
