@@ -418,6 +418,23 @@ class TestOverPairings:
         # Hoeffding, of 400 tosses: one false alarm in a million.
         assert abs(tossed - exactly) < math.sqrt(2 * math.log(2e6) / 400)
 
+    @pytest.mark.parametrize("away", [-3.0, -1.5, 0.0, 1.5, 3.0])
+    @pytest.mark.parametrize("chance", [0.002, 0.05, 0.5, 0.998])
+    def test_the_normal_limit_is_off_by_no_more_than_it_says(
+        self, chance: float, away: float
+    ) -> None:
+        # The least variance for which it is used; sure votes bring the mean near half,
+        # and so many standard deviations away from it.
+        votes = math.ceil(law.OPEN / (chance * (1 - chance)))
+        lead = round(votes * (1 - 2 * chance) + away * math.sqrt(law.OPEN))
+        counts = np.array([votes, max(lead, 0), max(-lead, 0)])
+        chances = np.array([chance, 1.0, 0.0])
+        points = np.stack([1 - chances, chances], axis=-1)[None]
+        rng = np.random.default_rng(1)
+        found = law._margins(points, counts[None], rng)[0]  # noqa: SLF001 - as above
+        exactly = 2 * float(majority_probability(np.repeat(chances, counts))) - 1
+        assert abs(found - exactly) <= law.OFF
+
     def test_a_clear_lead_of_very_many_is_certain(self) -> None:
         levels, size = np.array([1.0, 2.0, 3.0]), 10**9
         one = law.Table(levels, np.array([300, 300, 400]) * 10**6)

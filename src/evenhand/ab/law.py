@@ -51,7 +51,7 @@ SAMPLED_CELLS = 2_000_000
 # pairing the coins are tossed, so often; from so large a variance on they have their
 # normal limit, corrected for skewness, which puts a margin off by no more than this.
 FEW_VOTES, TOSSES = 160, 8
-OPEN, OFF = 150.0, 1e-4
+OPEN, OFF = 150.0, 3e-4
 # A vote is worth no point or one; a pair's sign no point, one or two.
 COINS = 2
 # A mean lead d of k pairs errs with probability below 2 exp(-k d**2 / 18).
