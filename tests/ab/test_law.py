@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.stats import hypergeom
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import law, weights
@@ -278,6 +279,26 @@ class TestMajority:
             majority_probability(np.array([0.2, np.nan]))
 
 
+def over_two_levels(
+    chances: NDArray[np.float64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+) -> float:
+    """The margin over all pairings of two levels with one or two, by going through."""
+    if len(first) > 1 == len(second):
+        return -over_two_levels(1 - chances.T, second, first)
+    size, total = int(first[0]), 0.0
+    most = min(size, int(second[0]))
+    for low in range(max(0, size - int(second[1])), most + 1):
+        share = hypergeom.pmf(low, second.sum(), second[0], size)
+        if share > 1e-12:
+            rows = [np.array([low, size - low])]
+            rows += [second - rows[0]] if len(first) > 1 else []
+            votes = np.repeat(chances.ravel(), np.concatenate(rows))
+            total += share * (2 * float(majority_probability(votes)) - 1)
+    return total
+
+
 class TestOverPairings:
     @settings(max_examples=60)
     @given(first=sides, second=sides)
@@ -434,6 +455,46 @@ class TestOverPairings:
         found = law._margins(points, counts[None], rng)[0]  # noqa: SLF001 - as above
         exactly = 2 * float(majority_probability(np.repeat(chances, counts))) - 1
         assert abs(found - exactly) <= law.OFF
+
+    @pytest.mark.parametrize(
+        ("chances", "first", "second"),
+        [
+            ([[0.99, 0.03], [0.99, 0.23]], [1800, 2200], [1700, 2300]),
+            ([[0.9, 0.02], [0.95, 0.03]], [2500, 3500], [3160, 2840]),
+            ([[0.55, 0.36], [0.67, 0.5]], [300, 350], [345, 305]),
+            ([[0.86, 0.05]], [1750], [2000, 1650]),
+            ([[0.55], [0.15]], [2100, 400], [850]),
+        ],
+    )
+    def test_the_limit_over_pairings_is_off_by_no_more_than_it_says(
+        self, chances: list[list[float]], first: list[int], second: list[int]
+    ) -> None:
+        # Near the least variance of coins for which it is used.
+        table, sides = np.array(chances), (np.array(first), np.array(second))
+        found = law._limit_over(table, *sides)  # noqa: SLF001 - as above
+        turned = law._limit_over(1 - table.T, *sides[::-1])  # noqa: SLF001 - as above
+        assert found is not None
+        assert turned == pytest.approx(-found, abs=1e-12)
+        assert abs(found - over_two_levels(table, *sides)) <= law.OFF
+        few = [side // 8 for side in sides]
+        assert law._limit_over(table, *few) is None  # noqa: SLF001 - as above
+
+    def test_very_many_pairs_have_the_limit_of_sampled_ones(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        levels = np.arange(5.0)
+        one = law.Table(levels, 10**6 * np.ones(5, np.int64))
+        two = law.Table(levels, one.counts + np.array([500_900, 0, 0, 0, 500_000]))
+        limit = votes_over_pairings(one, two)
+        assert limit.pairings == 0
+        assert limit.se == law.OFF / 2
+        back = votes_over_pairings(two, one).probability
+        assert back == 1 - limit.probability
+        monkeypatch.setattr(law, "LISTED", 10**7)
+        sampled = votes_over_pairings(one, two, rng=1)
+        assert sampled.pairings == 4000
+        # Five standard errors: a correct build fails for one seed in 1.7 million.
+        assert abs(sampled.probability - limit.probability) < 5 * sampled.se
 
     def test_a_clear_lead_of_very_many_is_certain(self) -> None:
         levels, size = np.array([1.0, 2.0, 3.0]), 10**9

@@ -4,7 +4,8 @@ Given a pairing the number of votes is Poisson-binomial. Over all pairings its l
 permanent, which is summed here without cancellation by going through the scores of one
 side and keeping how many of each distinct score of the other side are used: 2**k states
 for k distinct scores, far fewer for scores on a few levels. Beyond that, pairings are
-sampled and the standard error is returned. Only counts of equal scores matter.
+sampled and the standard error is returned; of more than a million pairs the votes have
+their normal limit over all pairings. Only counts of equal scores matter.
 
 Pairings and coins that decide are drawn one by one from raw bits, so that a seed means
 the same on every machine and under every NumPy; of more than a million scores, and in
@@ -41,17 +42,13 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 # About half a second of work and 200 MB: 60 scores against 60 on five levels.
-WORK = 120_000_000
-CELLS = 25_000_000
+WORK, CELLS = 120_000_000, 25_000_000
 # Sampled pairings: so many, fewer if there are many scores or levels to draw.
-PAIRINGS = 4000
-FEWEST_PAIRINGS = 8
-SAMPLED_CELLS = 2_000_000
+PAIRINGS, FEWEST_PAIRINGS, SAMPLED_CELLS = 4000, 8, 2_000_000
 # Up to so many votes their law is multiplied out vote by vote. Of more in a sampled
 # pairing the coins are tossed, so often; from so large a variance on they have their
 # normal limit, corrected for skewness, which puts a margin off by no more than this.
-FEW_VOTES, TOSSES = 160, 8
-OPEN, OFF = 150.0, 3e-4
+FEW_VOTES, TOSSES, OPEN, OFF = 160, 8, 150.0, 3e-4
 # A vote is worth no point or one; a pair's sign no point, one or two.
 COINS = 2
 # A mean lead d of k pairs errs with probability below 2 exp(-k d**2 / 18).
@@ -61,8 +58,7 @@ CLEAR = 18 * 40.0
 LISTED = 1_000_000
 # NumPy's hypergeometric has this limit; and with fewer scores of a level than this it
 # is quicker to go through the scores.
-NUMPY_MOST = 1_000_000_000
-CROWDED = 8
+NUMPY_MOST, CROWDED = 1_000_000_000, 8
 
 
 class Averaged(NamedTuple):
@@ -70,8 +66,8 @@ class Averaged(NamedTuple):
 
     Attributes:
         probability: That the first item is output; a Fraction for Fractions.
-        se: Standard error, 0 if the average is exact.
-        pairings: Number of pairings sampled, 0 if the average is exact.
+        se: Standard error, or how far off the limit may be; 0 if the average is exact.
+        pairings: Number of pairings sampled, 0 if none were.
     """
 
     probability: float
@@ -156,7 +152,8 @@ def votes_over_pairings(
 
     Returns:
         The probability, its standard error and the number of sampled pairings. It is
-        exact for Fractions. Where one item leads so clearly that the other wins with
+        exact for Fractions, and a normal limit for more than a million pairs on no
+        more kinds of pairs. Where one item leads so clearly that the other wins with
         probability below 1e-16, whatever the pairing, it is 0 or 1.
 
     Raises:
@@ -225,10 +222,7 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
     # The widest gaps, so that one beyond the range of a weight is always seen.
     trial = terms(first.levels[[0, -1]], second.levels[[-1, 0]])
     if is_exact(first.levels) != is_exact(second.levels) or not is_exact(trial):
-        first, second = (
-            Table(side.levels.astype(np.float64), side.counts)
-            for side in (first, second)
-        )
+        first, second = (Table(it[0].astype(float), it[1]) for it in (first, second))
     # Which side is held as levels depends on the scores alone, never on their names.
     ways = (first, second), (second, first)
     held, taken = min(ways, key=lambda pair: _cost(pair[0], pair[1], trial))
@@ -326,6 +320,10 @@ def _sampled(
         if pairs * lead * lead > CLEAR:
             return math.copysign(1.0, lead), 0.0, 0
     rng = np.random.Generator(stream(seed, "pairings"))
+    if LISTED < pairs >= cells and table.shape[-1] == COINS:
+        limit = _limit_over(table[..., 1], held.counts, taken.counts)
+        if limit is not None:
+            return limit, OFF, 0
     if FEW_VOTES < pairs >= cells:
         rows = _n_pairings(cells)
         counts = sample_tables(held.counts, taken.counts, rows, rng).reshape(rows, -1)
@@ -370,8 +368,6 @@ def _margins(points: Floats, counts: Counts, rng: np.random.Generator) -> Floats
     if points.shape[-1] != COINS:
         lead = points[..., -1] - points[..., 0]
         return np.asarray(np.sign((counts * lead).sum(axis=-1)))
-    from scipy.special import ndtr  # noqa: PLC0415 - slow to load
-
     chances, votes = points[..., 1], int(counts[0].sum())
     if votes <= FEW_VOTES:
         return _margin(_products(chances))
@@ -380,17 +376,52 @@ def _margins(points: Floats, counts: Counts, rng: np.random.Generator) -> Floats
         np.einsum("...k,...k->...", part, numbers)
         for part in (chances, scatter, scatter * (1 - 2 * chances))
     )
+    found, sure = _limit(votes, mean, variance, third), variance < OPEN
+    if sure.any():
+        parts = [part[sure] for part in np.broadcast_arrays(counts, chances)]
+        tosses = [rng.binomial(*parts).sum(axis=-1) for _ in range(TOSSES)]
+        found[sure] = np.sign(2 * np.array(tosses) - votes).mean(axis=0)
+    return found
+
+
+def _limit(votes: int, mean: Floats, variance: Floats, third: Floats) -> Floats:
+    """Return the margin of so many votes from the cumulants of those for an item."""
+    from scipy.special import ndtr  # noqa: PLC0415 - slow to load
+
     spread = np.sqrt(np.maximum(variance, OPEN))
     ends = np.array([[votes // 2], [(votes + 1) // 2 - 1]]) + 0.5
     place = (ends - mean) / spread
     bell = (1 - place**2) * np.exp(-(place**2) / 2) / math.sqrt(72 * math.pi)
     found = 1 - (ndtr(place) + third / spread**3 * bell).sum(axis=0)
-    sure = variance < OPEN
-    if sure.any():
-        parts = [part[sure] for part in np.broadcast_arrays(counts, chances)]
-        tosses = [rng.binomial(*parts).sum(axis=-1) for _ in range(TOSSES)]
-        found[sure] = np.sign(2 * np.array(tosses) - votes).mean(axis=0)
     return np.asarray(np.clip(found, -1, 1))
+
+
+def _limit_over(chances: Floats, first: Counts, second: Counts) -> float | None:
+    """Return the margin over all pairings of very many scores, without sampling.
+
+    What a score adds to the votes by itself it adds in every pairing. The rest of a
+    vote has mean 0 for each score, and so the sum of the rests over a random pairing
+    has the cumulants of a sum of independent numbers, but for a share of one in the
+    number of scores (Hoeffding, 1951, A combinatorial central limit theorem).
+
+    Args:
+        chances: Chance of a vote for the first item, by level of each item.
+        first: How many scores of each level the first item has.
+        second: The same of the second item.
+
+    Returns:
+        The margin; None if the coins are too sure for the limit.
+    """
+    votes, size = sorted([int(first.sum()), int(second.sum())])
+    # Scores that are left over are paired with blanks, which are worth no vote.
+    chances = np.pad(chances, (0, 1))
+    one, two = (np.append(it, size - it.sum()) / size for it in (first, second))
+    rest = chances - (chances @ two)[:, None] - one @ chances + one @ chances @ two
+    scatter = chances * (1 - chances)
+    parts = chances, scatter, rest**2, scatter * (1 - 2 * chances + 3 * rest) + rest**3
+    mean, coins, between, third = (size * (one @ part @ two) for part in parts)
+    margin = _limit(votes, mean, coins + between, third).item()
+    return margin if coins >= OPEN else None
 
 
 def _law_of_many(chances: Floats) -> Floats:

@@ -60,18 +60,12 @@ How = Literal["enumeration", "counting", "sampling"]
 STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
 WHOLE = ("mean", "midrank", "pairs")
 # Assignments that are gone through, and reviewers times assignments: a second or two.
-LIMIT = 200_000
-ENUMERATED_CELLS = 50_000_000
+LIMIT, ENUMERATED_CELLS = 200_000, 50_000_000
 # Numbers added in a recursion, about half a second; fewer where few assignments could
 # be gone through instead. Up to FEW_WORK they are whole, and floats otherwise.
-DENSE_WORK = 400_000_000
-WHOLE_WORK = 10_000_000
-FEW_WORK = 20_000
-MOST_UNITS = 2_000
+DENSE_WORK, WHOLE_WORK, FEW_WORK, MOST_UNITS = 400_000_000, 10_000_000, 20_000, 2_000
 # Redraws: as many as have these cells, up to half a second of work, within bounds.
-SAMPLED_CELLS = 1_000_000
-FEWEST_SAMPLES = 1_000
-MOST_SAMPLES = 100_000
+SAMPLED_CELLS, FEWEST_SAMPLES, MOST_SAMPLES = 1_000_000, 1_000, 100_000
 # Cells of a block of assignments; no result depends on it.
 BLOCK = 2_000_000
 # A shift is rejected by each side's test if at most one assignment in so many is there.
@@ -83,10 +77,8 @@ MANY_SCORES = 20_000
 # Shifts closer to 0 than this share of the range of scores are 0.
 NEAR_ZERO = 1e-9
 NORMAL = 1.959963984540054
-HUGE = 1e200
-HALF = 0.5
-GIVEN = "given counts"
-GIVEN_PANELS = "given panel counts"
+HUGE, HALF = 1e200, 0.5
+GIVEN, GIVEN_PANELS = "given counts", "given panel counts"
 _REDRAWN = {
     "halves": "half of the reviewers to each item",
     "coins": "each reviewer to an item by a fair coin",
