@@ -166,11 +166,9 @@ def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
     start, found = START, list[Mixed]()
     for scores in views:
         found.append(equations.fit(_centred(scores), start))
-        parts = found[-1].variances
-        if parts.rest:
+        if (ratios := found[-1].ratios) is not None:
             # The next view is much like this one, so its search starts from here.
-            ratios = parts.reviewer / parts.rest, parts.item / parts.rest
-            start = max(ratios[0], LEAST_START), max(ratios[1], LEAST_START)
+            start = equations.ordered(*np.maximum(ratios, LEAST_START).tolist())
     return found
 
 

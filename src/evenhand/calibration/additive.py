@@ -238,7 +238,7 @@ class Equations:
         self.links = links = Links(made, kept_items=self.kept_items)
         # The last answer to each question, from which passes start.
         self._answers: dict[str, Table] = {}
-        self.ratios = np.array(START)
+        self.ratios = np.full(2, np.nan)
         sizes = len(links.loads), len(links.counts)
         self.whole = sizes[1] <= solver.TABLE
         if not self.whole:
@@ -263,7 +263,7 @@ class Equations:
 
     def at(self, ratios: Table) -> None:
         """Move to new ratios."""
-        if ratios is self.ratios:
+        if np.array_equal(ratios, self.ratios):
             return
         self.ratios, (a, b) = ratios, ratios.tolist()
         prior = np.append([0.0], np.full(len(self.links.counts), 1 / b))
@@ -311,12 +311,15 @@ class Equations:
             means = found.reshape(2, -1).mean(axis=1)
             return -means / [1, b**2], np.full((2, 2), np.nan)
         # By a, A' is -M' spread^-2 M and A'' is 2 M' load spread^-3 M.
-        product = ((table @ links.back) * spread**-2) @ links.matrix
-        twice = 2 * links.gram(links.loads * spread**-3)
-        inner, cross = np.trace(table[1:, 1:]), -(product[1:] * table[1:]).sum() / b**2
-        by_a = (table * twice).sum() - (product * product.T).sum()
-        by_b = 2 * inner / b**3 - (table[1:, 1:] ** 2).sum() / b**4
-        first = -np.array([np.trace(product), inner / b**2])
+        mapped, kept = links.matrix @ table, table[1:, 1:]
+        # The diagonal of M T M'.
+        known, inner = (links.matrix * mapped).sum(axis=1), np.trace(kept)
+        product = links.back @ np.multiply(mapped, spread[:, None] ** -2, out=mapped)
+        cross = -np.einsum("ij,ij->", product[:, 1:], table[:, 1:]) / b**2
+        twice = 2 * known @ (links.loads * spread**-3)
+        by_a = twice - np.einsum("ij,ji->", product, product)
+        by_b = 2 * inner / b**3 - np.einsum("ij,ij->", kept, kept) / b**4
+        first = -np.array([known @ spread**-2, inner / b**2])
         return first, np.array([[by_a, cross], [cross, by_b]])
 
     def likelihood(self, sums: Sums, ratios: Table) -> Likelihood:
@@ -394,8 +397,8 @@ class Equations:
             dropped = np.full(len(links.loads), np.nan)
             if self.inside.inverse is not None:
                 for begin in range(0, len(dropped), BLOCK):
-                    rows = dense(links.matrix[begin : begin + BLOCK])
-                    inner = (rows @ self.inside.inverse) * rows
+                    rows = links.matrix[begin : begin + BLOCK]
+                    inner = rows * (rows @ self.inside.inverse)
                     dropped[begin : begin + BLOCK] = inner.sum(axis=1)
                 weights = links.weights(self.ratios[0])
                 dropped = weights + weights**2 * dropped

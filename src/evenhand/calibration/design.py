@@ -297,8 +297,7 @@ def normal_scores(scores: Scores) -> Scores:
         [0.0, 0.967, -0.967]
     """
     shares, place = np.unique(rank_shares(scores), return_inverse=True)
-    quantiles = [NormalDist().inv_cdf(share) for share in shares.tolist()]
-    return np.array(quantiles)[place]
+    return np.array([*map(NormalDist().inv_cdf, shares.tolist())])[place]
 
 
 def linked_groups(ratings: Ratings) -> Codes:

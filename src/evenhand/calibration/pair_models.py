@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.additive import START, Equations, Links, Sums, confounded
+from evenhand.calibration.additive import Equations, Links, Sums, confounded
 from evenhand.calibration.bradley_terry import pair_notices
 from evenhand.calibration.design import Fit, fit_notices, settled, totals
 from evenhand.calibration.solver import TABLE
@@ -71,7 +71,7 @@ class PairEquations(Equations):
         many = pairs.n_reviewers > 1, pairs.n_items > 1
         most = np.array([pairs.loads[-1], pairs.reviews.max()])
         self.free = np.array(many) & (most > 1)
-        self._answers, self.ratios = {}, np.array(START)
+        self._answers, self.ratios = {}, np.full(2, np.nan)
 
 
 class PairLinks(Links):

@@ -233,9 +233,11 @@ def _inverse(table: Table) -> tuple[Table, float]:
         return np.asarray(root.T @ root), -2 * float(np.log(np.diag(root)).sum())
     from scipy.linalg.lapack import dpotrf, dpotri  # noqa: PLC0415 - slow to load
 
-    factor, failed = dpotrf(table)
+    factor, failed = dpotrf(table.T)
     if failed:
         raise np.linalg.LinAlgError("The table is not positive definite.")
-    upper = np.triu(dpotri(factor)[0])
     size = 2 * float(np.log(np.diag(factor)).sum())
-    return upper + np.triu(upper, 1).T, size
+    # One triangle; the other is 0.
+    half = dpotri(factor, overwrite_c=True)[0].T
+    half[np.diag_indices(len(half))] /= 2
+    return half + half.T, size
