@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from evenhand.arrays import frozen
+from evenhand.arrays import frozen, sorted_places
 from evenhand.claims import Notice
 from evenhand.columns import (
     LISTED,
@@ -448,9 +448,8 @@ class Ratings:
             ([0, 2, 3], [0, 2, 1])
         """
         counts = np.bincount(self.item_codes, minlength=self.n_items)
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        rows = np.argsort(self.item_codes, kind="stable").astype(np.int64)
-        return frozen(start), frozen(rows)
+        start = frozen(np.append(0, np.cumsum(counts)))
+        return start, frozen(sorted_places(self.item_codes))
 
     def rows(self) -> list[dict[str, Json]]:
         """Return the ratings as plain rows, sorted by reviewer and item.
@@ -506,9 +505,8 @@ class Ratings:
             notices = _missing_notices(rows, names.kind[:-1], self.unrated_labels)
             rows = rows.filter(pl.col("value").is_not_null())
         if rows.height == 0:
-            raise source.whole(
-                "There is no rating. Give at least one row with a score."
-            )
+            text = "There is no rating. Give at least one row with a score."
+            raise source.whole(text)
         self._code(rows, extra, source)
         self.notices: tuple[Notice, ...] = (
             *notices,
@@ -524,7 +522,7 @@ class Ratings:
         self.item_labels, item_codes = code_labels(named)
         self.reviewer_labels, reviewer_codes = code_labels(rows["reviewer"])
         keys = reviewer_codes * self.n_items + item_codes[: rows.height]
-        order = np.argsort(keys, kind="stable")
+        order = np.argsort(keys)
         if (np.diff(keys[order]) == 0).any():
             raise source.each(_repeats(rows, source))
         who, what = np.divmod(keys[order], self.n_items)

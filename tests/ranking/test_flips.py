@@ -125,6 +125,7 @@ def test_only_neighbours_that_nobody_put_in_order_are_settled(
     for start in range(2):
         _, coins = flip_neighbours(
             ratings,
+            comparisons(ratings),
             np.array(order, dtype=np.int64),
             rational(),
             stream(7, "flips"),
@@ -177,6 +178,7 @@ def test_coins_are_what_they_say_and_the_ordering_stays_topological(
     start = topological_order(graph)
     after, coins = flip_neighbours(
         ratings,
+        comparisons(ratings),
         start,
         rational(),
         stream(seed, "flips"),
@@ -228,7 +230,9 @@ def test_a_coin_takes_two_uniforms_for_each_position(
         p_first = float(odd(rational(), gap))
         kept = bool(draws[position, 1] < p_first)
         expected.append(Coin((a, b), gap, p_first, kept, (one, other)))
-    _, coins = flip_neighbours(ratings, start, rational(), stream(seed, "flips"))
+    _, coins = flip_neighbours(
+        ratings, comparisons(ratings), start, rational(), stream(seed, "flips")
+    )
     assert list(coins) == expected
 
 
@@ -245,9 +249,9 @@ def test_outputs_are_as_frequent_as_the_exact_law_says() -> None:
     draws = 2500
     counts = Counter(
         tuple(
-            flip_neighbours(ratings, start, rational(), stream(seed, "flips"))[
-                0
-            ].tolist()
+            flip_neighbours(
+                ratings, comparisons(ratings), start, rational(), stream(seed, "flips")
+            )[0].tolist()
         )
         for seed in range(draws)
     )
@@ -272,7 +276,12 @@ def coins_of(
 ) -> list[tuple[tuple[int, int], tuple[int, ...]]]:
     order = topological_order(comparisons(ratings))
     _, coins = flip_neighbours(
-        ratings, order, rational(), stream(seed, "flips"), scan=scan
+        ratings,
+        comparisons(ratings),
+        order,
+        rational(),
+        stream(seed, "flips"),
+        scan=scan,
     )
     return [(coin.items, coin.reviewers) for coin in coins]
 
@@ -285,7 +294,12 @@ def test_a_draw_at_one_position_does_not_shift_another() -> None:
     for seed in range(40):
         coins = [
             flip_neighbours(
-                ratings, np.arange(4), rational(), stream(seed, "flips"), scan=(0, 2)
+                ratings,
+                comparisons(ratings),
+                np.arange(4),
+                rational(),
+                stream(seed, "flips"),
+                scan=(0, 2),
             )[1]
             for ratings in (free, bound)
         ]
@@ -349,7 +363,9 @@ def test_the_parity_scan_begins_at_either_position_by_a_fair_coin() -> None:
 
 def test_scores_of_any_size_give_a_probability() -> None:
     ratings = table((0, 0, 1.7e308), (1, 1, -1.7e308))
-    _, coins = flip_neighbours(ratings, np.arange(2), rational(), stream(7, "flips"))
+    _, coins = flip_neighbours(
+        ratings, comparisons(ratings), np.arange(2), rational(), stream(7, "flips")
+    )
     assert coins[0].p_first == 1.0
     assert coins[0].kept
 
@@ -357,7 +373,9 @@ def test_scores_of_any_size_give_a_probability() -> None:
 def test_ranks_are_refused_in_words() -> None:
     ratings = Ratings.from_ranks([0, 0], [0, 1], [1, 2])
     with pytest.raises(RatingsError, match="a rank is never used as a score"):
-        flip_neighbours(ratings, np.arange(2), rational(), stream(7, "flips"))
+        flip_neighbours(
+            ratings, comparisons(ratings), np.arange(2), rational(), stream(7, "flips")
+        )
 
 
 def test_the_exact_program_follows_either_parity() -> None:

@@ -59,7 +59,7 @@ def mean(scores: Sequence[float]) -> float:
 
 
 def spread(scores: Sequence[float]) -> float | None:
-    """Return the sample standard deviation, whatever the order of the scores.
+    """Return the sample standard deviation.
 
     Args:
         scores: Finite scores.
@@ -73,10 +73,7 @@ def spread(scores: Sequence[float]) -> float | None:
     """
     if len(scores) <= 1:
         return None
-    centre = mean(scores)
-    # Sorted, as sums depend on their order in the last digit.
-    away = math.hypot(*(score - centre for score in sorted(scores)))
-    result = away / math.sqrt(len(scores) - 1)
+    result = math.hypot(*map(mean(scores).__sub__, scores)) / math.sqrt(len(scores) - 1)
     return result if math.isfinite(result) else None
 
 

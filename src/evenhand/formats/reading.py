@@ -401,16 +401,16 @@ def _own_rows(found: Long) -> NDArray[np.bool_]:
     if not names.reviewer or not names.item:
         return own
     people, items = map(found.table.cells, (names.reviewer, names.item))
-    who = {it: (it, found.people.get(it, "")) for it in people.unique()}
-    whose = {
-        it: (it, found.titles.get(it, ""), found.authors.get(it, ""))
-        for it in items.unique()
-    }
+    who, whose = [found.people], [found.titles, found.authors]
+    sides = (people.unique(), who), (items.unique(), whose)
     # Most files are told by the words of their distinct labels.
-    told = (" ".join(chain(*side.values())).casefold() for side in (who, whose))
-    if set.isdisjoint(*(set(WORD.findall(text)) for text in told)):
+    told = (" ".join(chain(it, *(one.values() for one in more))) for it, more in sides)
+    if set.isdisjoint(*(set(WORD.findall(text.casefold())) for text in told)):
         return own
-    mine, theirs = ({it: _names(*side[it]) for it in side} for side in (who, whose))
+    mine, theirs = (
+        {it: _names(it, *(one.get(it, "") for one in more)) for it in labels}
+        for labels, more in sides
+    )
     pairs = zip(people, items, strict=True)
     return np.array([bool(mine[person] & theirs[item]) for person, item in pairs])
 

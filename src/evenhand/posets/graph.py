@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.arrays import Codes, frozen
+from evenhand.arrays import Codes, frozen, sorted_places
 from evenhand.errors import RatingsError
 from evenhand.ratings import as_ratings
 
@@ -134,7 +134,7 @@ def neighbours(n_nodes: int, tails: Codes, heads: Codes) -> list[list[int]]:
         [[2], [0, 2], []]
     """
     ends = np.cumsum(np.bincount(tails, minlength=n_nodes)).tolist()
-    flat = heads[np.argsort(tails, kind="stable")].tolist()
+    flat = heads[sorted_places(tails)].tolist()
     return [flat[start:end] for start, end in pairwise([0, *ends])]
 
 

@@ -20,12 +20,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from evenhand.ab.weights import GapWeight, odd
-from evenhand.posets.graph import Comparisons, comparisons, neighbours
+from evenhand.posets.graph import Comparisons, neighbours
 from evenhand.posets.orderings import closure
 from evenhand.posets.orderings import twins as twin_classes
 from evenhand.randomness import Stream, uniforms
@@ -89,6 +90,7 @@ def scan_from(scan: str, pick: Pick) -> tuple[int, int]:
 
 def flip_neighbours(
     ratings: Ratings,
+    comparisons: Comparisons,
     order: Codes,
     weight: GapWeight,
     source: Stream,
@@ -99,6 +101,7 @@ def flip_neighbours(
 
     Args:
         ratings: Scores.
+        comparisons: Who was put above whom.
         order: A topological ordering of the comparisons, item codes best first.
         weight: How a gap in scores weighs.
         source: Where chance comes from; two uniforms for each position.
@@ -116,21 +119,21 @@ def flip_neighbours(
     Examples:
         >>> from evenhand.randomness import stream
         >>> from evenhand.ab.weights import rational
+        >>> from evenhand.posets.graph import comparisons
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
-        >>> _, coins = flip_neighbours(
-        ...     ratings, np.array([0, 1]), rational(), stream(7, "flips"))
+        >>> _, coins = flip_neighbours(ratings, comparisons(ratings), np.array([0, 1]),
+        ...                            rational(), stream(7, "flips"))
         >>> coins[0].items, coins[0].p_first
         ((0, 1), 0.125)
     """
-    units, place = uniforms(source, (len(order), 2)), np.argsort(order)
-    free, before = _free(comparisons(ratings), order.tolist()), order.tolist()
+    picks, coins = uniforms(source, (len(order), 2)).T
+    free, before = _free(comparisons, order.tolist()), order.tolist()
     people = neighbours(len(order), ratings.item_codes, ratings.reviewer_codes)
-    picks, coins = units.T
     duels = choose_flips(free, people, before, scan, lambda at: pick_by(picks[at]))
     scores = scores_of(ratings, [who for _, crew in duels for who in crew])
-    coins, law = coins[place], law_of(weight)
-    return settle(order, duels, scores, law, lambda pair, p: coins[pair[0]] < p)
+    place, law = np.argsort(order), law_of(weight)
+    return settle(order, duels, scores, law, lambda pair, p: coins[place[pair[0]]] < p)
 
 
 def _free(c: Comparisons, order: Sequence[int]) -> list[bool]:
@@ -154,7 +157,7 @@ def law_of(weight: GapWeight) -> Callable[[float], float]:
         >>> law_of(rational())(-3.0)
         0.125
     """
-    return lambda gap: float(odd(weight, np.array([gap]))[0])
+    return cache(lambda gap: float(odd(weight, np.array([gap]))[0]))
 
 
 def pick_by(unit: float) -> Pick:

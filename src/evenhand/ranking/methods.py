@@ -447,8 +447,9 @@ class Flips(ByScores):
                 "start must respect every comparison for method 'flips', got a ranking "
                 "that does not. Method 'twins' takes any ranking."
             )
-        data = (task.ratings, begun.order, self.weight, stream(task.seed, "flips"))
-        return _by_coins(task, self.weight, flip_neighbours(*data), begun)
+        data = (task.ratings, task.graph, begun.order, self.weight)
+        found = flip_neighbours(*data, stream(task.seed, "flips"))
+        return _by_coins(task, self.weight, found, begun)
 
 
 class FlipsUniform(RankMethod):
@@ -474,8 +475,9 @@ class FlipsUniform(RankMethod):
         if self.scan == "paper":
             begun = replace(begun, findings=(claims.ON_AVERAGE,))
         scan = scan_from(self.scan, partial(below, stream(task.seed, "scan")))
-        data = (task.ratings, begun.order, self.weight, stream(task.seed, "flips"))
-        return _by_coins(task, self.weight, flip_neighbours(*data, scan=scan), begun)
+        data = (task.ratings, task.graph, begun.order, self.weight)
+        found = flip_neighbours(*data, stream(task.seed, "flips"), scan=scan)
+        return _by_coins(task, self.weight, found, begun)
 
 
 class Twins(ByScores):
