@@ -149,13 +149,27 @@ def test_a_worker_killed_inside_a_batch_changes_nothing(
     assert killed[0] != killed[1]
 
 
-def test_a_killed_process_of_the_standard_pool_is_said_in_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mortal = functools.partial(mortal_block, str(tmp_path))
-    monkeypatch.setattr(simulation, "run_block", mortal)
-    with processes(2) as pool, pytest.raises(OptionError, match="memory ran out"):
-        simulated(pool)
+# The process ends when it has sent a part of its answer.
+HALF_AN_ANSWER = """
+import os
+from multiprocessing.connection import Connection
+def send(line, answer):
+    os.write(line.fileno(), answer[:9])
+    os._exit(1)
+Connection._send = send
+"""
+
+
+def test_a_process_that_is_lost_is_said_in_words_and_made_good() -> None:
+    losses: list[tuple[Callable[[Any], None], object]]
+    losses = [(os._exit, 1), (exec, HALF_AN_ANSWER)]
+    with processes(2) as pool:
+        for work, part in losses:
+            with pytest.raises(OptionError, match="memory ran out"):
+                list(run_parts(work, [part], pool))
+        with pytest.raises(ValueError, match="'x'") as found:
+            list(run_parts(int, ["x"], pool))
+        assert "run_batch" in found.value.__notes__[0]
 
 
 def slow_block(plan: Plan, number: int) -> tuple[Floats, int]:

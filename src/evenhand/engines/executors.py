@@ -11,8 +11,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import signal
-import threading
 from collections import deque
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from importlib import metadata
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
         Sequence,
     )
     from concurrent.futures import Future
-    from multiprocessing.connection import Connection
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -182,36 +179,13 @@ def processes(count: int) -> Iterator[Executor | None]:
     if count == 1:
         yield None
         return
-    import multiprocessing  # noqa: PLC0415 - only for other processes
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - the same
+    from evenhand.engines.pool import Pool  # noqa: PLC0415 - only for other processes
 
-    # Fresh processes: forking one that has threads, as polars has, may hang.
-    context = multiprocessing.get_context("spawn")
-    theirs, ours = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        count, mp_context=context, initializer=end_with, initargs=(theirs,)
-    )
+    pool = Pool(count)
     try:
         yield pool
     finally:
-        ours.close()  # which ends them, whatever they are at
-        pool.shutdown(wait=True, cancel_futures=True)
-        theirs.close()
-
-
-def end_with(parent: Connection) -> None:
-    """Let a worker process end as soon as its parent closes its side, or is gone.
-
-    The keyboard interrupts all processes; workers leave that to their parent.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        with contextlib.suppress(EOFError, OSError):
-            parent.recv_bytes()
-        os._exit(0)
-
-    threading.Thread(target=watch, daemon=True).start()
+        pool.end()
 
 
 @contextlib.contextmanager

@@ -6,19 +6,17 @@ import asyncio
 import contextlib
 import io
 import json
-import multiprocessing
 import os
 import tempfile
-import threading
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.engines.pool import Pool
 from evenhand.errors import EvenhandError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from multiprocessing.connection import Connection
 
     from evenhand.designs.assignment import Assignment
     from evenhand.ratings import Ratings
@@ -31,10 +29,8 @@ class Workers:
 
     def __init__(self, count: int = 2) -> None:
         """Start none yet."""
-        self._count = count
-        self._pool: ProcessPoolExecutor | None = None
-        # Whoever reads from it is told when this process ends, however it does.
-        self._ends, self._lives = multiprocessing.Pipe(duplex=False)
+        self._pool = Pool(count, _calm)
+        self._stopped = False
 
     async def run(self, work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - what the work returns
         """Run something in another process.
@@ -44,40 +40,26 @@ class Workers:
         """
         loop = asyncio.get_running_loop()
         for attempt in (1, 2):
-            pool = self._pool = self._pool or ProcessPoolExecutor(
-                self._count,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_calm,
-                initargs=(self._ends,),
-            )
             try:
-                return await loop.run_in_executor(pool, work, *given)
+                return await loop.run_in_executor(self._pool, work, *given)
             except BrokenExecutor:
-                if self._lives.closed:
+                if self._stopped:
                     # A job that was asked for is done after the next start.
                     raise asyncio.CancelledError from None
-                self._pool = None
                 if attempt == 2:  # noqa: PLR2004 - the second time too
                     raise
         return None
 
     def stop(self) -> None:
         """End the processes, whatever they are at, and wait until they are gone."""
-        self._lives.close()
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        self._stopped = True
+        self._pool.end()
 
 
-def _calm(ends: Connection) -> None:
+def _calm() -> None:
     with contextlib.suppress(OSError):
         os.nice(NICE)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    threading.Thread(target=_follow, args=(ends,), daemon=True).start()
-
-
-def _follow(ends: Connection) -> None:
-    ends.poll(None)
-    os._exit(0)
 
 
 def warm() -> None:
