@@ -4,28 +4,27 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test docs bench programs clean
+.PHONY: demo test types docs bench programs clean
 
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
 
 # Each of several test processes computes on one core, and takes whole files, since
 # tests of a file share what they made. There is one more than there are cores, because
-# tests of browsers and servers mostly wait. Types are checked at the same time, and what
-# is wrong with them is shown at the end. Tests are collected once before, so that no
+# tests of browsers and servers mostly wait. Tests are collected once before, so that no
 # two processes compile them.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export OPENBLAS_NUM_THREADS := 1
 test: export POLARS_MAX_THREADS := 1
-test: $(VENV)/installed-test programs
+test: types $(VENV)/installed-spark programs
+	-$(BIN)/python -m pytest --collect-only --quiet >/dev/null
+	$(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
+
+types: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy >$(VENV)/types.txt 2>&1 & \
-	$(BIN)/python -m pytest --collect-only --quiet >/dev/null; \
-	$(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder; tests=$$?; \
-	wait $$!; types=$$?; \
-	cat $(VENV)/types.txt; exit $$((tests | types))
+	$(BIN)/mypy
 
 docs: $(VENV)/installed-docs
 	$(BIN)/zensical build --strict
@@ -64,6 +63,11 @@ $(VENV)/installed-test: pyproject.toml | $(BIN)/pip
 	$(PIP) --no-compile --editable '.[test]'
 	touch $(VENV)/installed $@
 
+# Spark is large: it is installed while types are checked.
+$(VENV)/installed-spark: $(VENV)/installed-test
+	$(PIP) --no-compile 'evenhand[spark]'
+	touch $@
+
 $(VENV)/installed-docs: pyproject.toml | $(BIN)/pip
 	$(PIP) --editable '.[docs]'
 	touch $(VENV)/installed $@
@@ -74,9 +78,11 @@ $(VENV)/installed-docs: pyproject.toml | $(BIN)/pip
 	touch $@
 
 # Debian ships venv as a package of its own; root may install it, others are told to.
+# Its pip takes three times as long as today's to choose versions.
 $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  apt-get update && apt-get install --yes python3-venv && \
 	  $(PYTHON) -m venv $(VENV); } || { rm -rf $(VENV); \
 	  echo "Python's venv module is missing: install the package python3-venv." >&2; \
 	  exit 1; }
+	$(PIP) --upgrade pip

@@ -129,6 +129,15 @@ def test_a_row_of_another_width_is_refused_with_its_line(
     )
 
 
+@pytest.mark.parametrize("rows", ["1\n1,2,3\n", "1,2,3\n1\n", "1\n1,2\n1,2,3"])
+def test_a_long_row_does_not_make_up_for_a_short_one(rows: str) -> None:
+    count = rows.partition("\n")[0].count(",") + 1
+    assert read(f"a,b\n{rows}") == (
+        f"a.csv:2: row must have 2 fields like the header, got {count}. "
+        "Fields are separated by commas."
+    )
+
+
 @pytest.mark.parametrize("stray", ["", '5" disk,x\n'])
 def test_a_row_of_nothing_is_skipped_however_wide(stray: str) -> None:
     found = read(f'a,b\n{stray}\n   \n,\n,,,\n"",""\n""\n1,2\n')
