@@ -158,14 +158,17 @@ def served_at(db: Path) -> Iterator[tuple[str, str]]:
     served.close()
 
 
-def violations(page: Any) -> list[str]:
+def violations(page: Any, part: str | None = None) -> list[str]:
     """Return what axe finds on a page of a browser, which gets its script once."""
     if page.evaluate("typeof axe") == "undefined":
         page.evaluate(AXE_SCRIPT)
-    run = "axe.run({resultTypes: ['violations']}).then(told => told.violations)"
+    run = (
+        "(part) => axe.run(part || document, {resultTypes: ['violations']})"
+        ".then(told => told.violations)"
+    )
     return [
         f"{it['id']} {[node['html'][:100] for node in it['nodes'][:2]]}"
-        for it in page.evaluate(run)
+        for it in page.evaluate(run, part)
     ]
 
 

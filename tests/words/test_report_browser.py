@@ -6,20 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    Page,
-    ViewportSize,
-    sync_playwright,
-)
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from docs import cases
 from evenhand import Ratings, compare, rank, read_ratings
 from evenhand.diagnosis.check import check
 from evenhand.diagnosis.warp import warp
 from evenhand.words.page import Replay, report
+from tests.web.desk import violations
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
@@ -111,12 +105,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Opened:
-    """A file in a new page without a network, and all that it did."""
+    """A file in a page without a network, and all that it did."""
 
-    def __init__(
-        self, context: BrowserContext, file: Path, size: ViewportSize = DESK
-    ) -> None:
-        self.page: Page = context.new_page()
+    def __init__(self, page: Page, file: Path, size: ViewportSize = DESK) -> None:
+        self.page = page
         self.page.set_viewport_size(size)
         self.requests: list[str] = []
         self.errors: list[str] = []
@@ -142,44 +134,42 @@ class Opened:
             assert self.page.evaluate(WIDTH) == size["width"]
 
     def accessible(self, state: str, part: str | None = None) -> None:
-        """Hold that axe, which adds a style of its own, finds nothing wrong."""
-        found = Axe().run(self.page, part)
-        assert found.violations_count == 0, (state, found.generate_report())
+        """Hold that axe finds nothing wrong."""
+        assert violations(self.page, part) == [], state
 
     def asks_for_nothing(self) -> None:
         assert set(self.requests) == {self.address}
         assert self.errors == []
 
 
-def contexts(browser: Browser, *, script: bool = True) -> Iterator[BrowserContext]:
-    """Make a context without a network, for all tests of a file."""
-    made = browser.new_context(java_script_enabled=script, offline=True)
-    yield made
-    made.close()
+def pages(browser: Browser, *, script: bool = True) -> Iterator[Page]:
+    """Make a page without a network, for all tests of a file: a new one costs most."""
+    context = browser.new_context(java_script_enabled=script, offline=True)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture(scope="module")
-def scripted(browser: Browser) -> Iterator[BrowserContext]:
-    yield from contexts(browser)
+def scripted(browser: Browser) -> Iterator[Page]:
+    yield from pages(browser)
 
 
 @pytest.fixture(scope="module")
-def unscripted(browser: Browser) -> Iterator[BrowserContext]:
-    yield from contexts(browser, script=False)
+def unscripted(browser: Browser) -> Iterator[Page]:
+    yield from pages(browser, script=False)
 
 
 @pytest.fixture
-def context(scripted: BrowserContext) -> Iterator[BrowserContext]:
+def tab(scripted: Page) -> Iterator[Page]:
     yield scripted
-    for page in scripted.pages:
-        page.close()
+    scripted.emulate_media(media="null", color_scheme="null")
 
 
 @pytest.mark.parametrize("name", ["ranking", "comparison", "check", "hard"])
 def test_it_asks_for_nothing_and_is_accessible_in_every_state(
-    context: BrowserContext, folder: Path, name: str
+    tab: Page, folder: Path, name: str
 ) -> None:
-    opened = Opened(context, folder / f"{name}.html")
+    opened = Opened(tab, folder / f"{name}.html")
     page, title = opened.page, opened.page.title()
     assert "by evenhand" in title
     opened.fits(PHONE, DESK)
@@ -203,8 +193,8 @@ def test_it_asks_for_nothing_and_is_accessible_in_every_state(
     assert page.title() == title
 
 
-def test_the_list_is_sorted_and_searched(context: BrowserContext, folder: Path) -> None:
-    opened = Opened(context, folder / "ranking.html")
+def test_the_list_is_sorted_and_searched(tab: Page, folder: Path) -> None:
+    opened = Opened(tab, folder / "ranking.html")
     by_rank = opened.items()
     assert by_rank[:4] == ["P05", "P06", "P01", "P10"]
     sort, cut = opened.page.locator("#decision select"), opened.page.locator("li.cut")
@@ -227,14 +217,14 @@ def test_the_list_is_sorted_and_searched(context: BrowserContext, folder: Path) 
     assert len(opened.items()) == 12
 
 
-def test_titles_are_searched_too(context: BrowserContext, folder: Path) -> None:
-    opened = Opened(context, folder / "hard.html")
+def test_titles_are_searched_too(tab: Page, folder: Path) -> None:
+    opened = Opened(tab, folder / "hard.html")
     opened.page.get_by_label("Search items").fill("שלום")
     assert opened.items() == ["z"]
 
 
-def test_counts_are_filters(context: BrowserContext, folder: Path) -> None:
-    opened = Opened(context, folder / "ranking.html")
+def test_counts_are_filters(tab: Page, folder: Path) -> None:
+    opened = Opened(tab, folder / "ranking.html")
     for word, items in {
         "2 in": ["P05", "P06"],
         "4 open": ["P01", "P10", "P11", "P08"],
@@ -250,9 +240,9 @@ def test_counts_are_filters(context: BrowserContext, folder: Path) -> None:
     assert len(opened.items()) == 12
 
 
-def test_the_list_opens_at_the_cut(context: BrowserContext, folder: Path) -> None:
+def test_the_list_opens_at_the_cut(tab: Page, folder: Path) -> None:
     low: ViewportSize = {"width": 1200, "height": 500}
-    page = Opened(context, folder / "ranking.html", low).page
+    page = Opened(tab, folder / "ranking.html", low).page
     place = page.locator("li.cut").bounding_box()
     box = page.locator("#decision .boxed").bounding_box()
     assert place is not None
@@ -261,9 +251,9 @@ def test_the_list_opens_at_the_cut(context: BrowserContext, folder: Path) -> Non
 
 
 def test_choosing_an_item_opens_it_and_marks_it_everywhere(
-    context: BrowserContext, folder: Path
+    tab: Page, folder: Path
 ) -> None:
-    page = Opened(context, folder / "ranking.html").page
+    page = Opened(tab, folder / "ranking.html").page
     row = page.locator('#decision li[data-item="P10"]')
     row.locator("summary").click()
     details = row.locator(".inside")
@@ -280,10 +270,8 @@ def test_choosing_an_item_opens_it_and_marks_it_everywhere(
     assert page.locator("#item-P01").is_visible()
 
 
-def test_a_review_leads_to_its_reviewer_and_back(
-    context: BrowserContext, folder: Path
-) -> None:
-    page = Opened(context, folder / "ranking.html").page
+def test_a_review_leads_to_its_reviewer_and_back(tab: Page, folder: Path) -> None:
+    page = Opened(tab, folder / "ranking.html").page
     page.locator('#decision li[data-item="P10"] summary').click()
     link = page.locator("#item-P10 tbody a").first
     who = str(link.get_attribute("href"))
@@ -302,7 +290,7 @@ def test_a_review_leads_to_its_reviewer_and_back(
 def test_a_link_lands_at_what_it_names(
     request: pytest.FixtureRequest, folder: Path, kind: str
 ) -> None:
-    page = request.getfixturevalue(kind).new_page()
+    page = request.getfixturevalue(kind)
     page.set_viewport_size(DESK)
     for part in ("repeat", "item-P09", "reviewer-reviewer-10"):
         # From another page, or nothing would be loaded.
@@ -311,13 +299,10 @@ def test_a_link_lands_at_what_it_names(
         place = page.locator(f"#{part}")
         assert place.is_visible()
         assert 0 <= place.bounding_box()["y"] < DESK["height"]
-    page.close()
 
 
-def test_the_keyboard_reaches_everything_in_order(
-    context: BrowserContext, folder: Path
-) -> None:
-    page = Opened(context, folder / "ranking.html").page
+def test_the_keyboard_reaches_everything_in_order(tab: Page, folder: Path) -> None:
+    page = Opened(tab, folder / "ranking.html").page
     page.keyboard.press("Tab")
     focused = page.locator(":focus")
     assert focused.text_content() == "Skip to the decision"
@@ -339,10 +324,8 @@ def test_the_keyboard_reaches_everything_in_order(
     assert {outline for _, outline in seen} == {"solid"}
 
 
-def test_dark_mode_follows_the_system_and_the_button(
-    context: BrowserContext, folder: Path
-) -> None:
-    page = Opened(context, folder / "comparison.html").page
+def test_dark_mode_follows_the_system_and_the_button(tab: Page, folder: Path) -> None:
+    page = Opened(tab, folder / "comparison.html").page
     page.emulate_media(color_scheme="dark")
     page.reload()
     colour = "getComputedStyle(document.body).backgroundColor"
@@ -356,8 +339,8 @@ def test_dark_mode_follows_the_system_and_the_button(
     assert page.evaluate(colour) == "rgb(255, 255, 255)"
 
 
-def test_it_prints_light_and_in_full(context: BrowserContext, folder: Path) -> None:
-    page = Opened(context, folder / "ranking.html").page
+def test_it_prints_light_and_in_full(tab: Page, folder: Path) -> None:
+    page = Opened(tab, folder / "ranking.html").page
     page.emulate_media(color_scheme="dark")
     page.reload()
     assert pages_of(page) <= 2
@@ -376,9 +359,7 @@ def pages_of(page: Page) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
 
 
-def test_without_scripts_everything_is_there(
-    unscripted: BrowserContext, folder: Path
-) -> None:
+def test_without_scripts_everything_is_there(unscripted: Page, folder: Path) -> None:
     page = Opened(unscripted, folder / "ranking.html").page
     rows = page.locator("#decision li.row")
     assert rows.count() == 12
@@ -392,14 +373,13 @@ def test_without_scripts_everything_is_there(
     assert page.locator("#item-P05").is_visible()
     page.get_by_text("Repeat it").click()
     assert page.locator("#repeat code").first.is_visible()
-    page.close()
 
 
 @pytest.mark.parametrize("name", ["ranking", "conference", "class"])
 def test_the_first_screen_has_few_words_and_the_page_few_screens(
-    context: BrowserContext, folder: Path, name: str
+    tab: Page, folder: Path, name: str
 ) -> None:
-    page = Opened(context, folder / f"{name}.html").page
+    page = Opened(tab, folder / f"{name}.html").page
     # With labels and titles of all rows that can be seen, and without numbers.
     words = re.findall(r"\w*[^\W\d_]\w*", page.evaluate(WORDS))
     assert 20 < len(words) <= 120
@@ -407,9 +387,9 @@ def test_the_first_screen_has_few_words_and_the_page_few_screens(
 
 
 def test_a_click_into_the_picture_of_all_items_shows_that_item(
-    context: BrowserContext, folder: Path
+    tab: Page, folder: Path
 ) -> None:
-    page = Opened(context, folder / "conference.html").page
+    page = Opened(tab, folder / "conference.html").page
     picture = page.locator("#decision .field svg")
     box = picture.bounding_box()
     assert box is not None
@@ -439,15 +419,14 @@ def test_nothing_lies_over_a_long_list_that_is_shown_as_a_whole(
     decision = page.locator("#verdict").bounding_box()
     assert decision is not None
     assert 0 <= decision["y"] < DESK["height"]
-    page.close()
 
 
 def test_a_conference_is_small_and_prints_on_few_sheets(
-    context: BrowserContext, folder: Path
+    tab: Page, folder: Path
 ) -> None:
     file = folder / "conference.html"
     assert file.stat().st_size < 500_000
-    page = Opened(context, file).page
+    page = Opened(tab, file).page
     assert pages_of(page) <= 5
     page.set_viewport_size(PHONE)
     for row in page.locator("#decision .row").all()[:3]:
@@ -457,11 +436,11 @@ def test_a_conference_is_small_and_prints_on_few_sheets(
 
 @pytest.mark.parametrize("name", ["thousand", "names", "class", "one"])
 def test_nothing_overflows_and_nothing_is_asked_for(
-    context: BrowserContext, folder: Path, name: str
+    tab: Page, folder: Path, name: str
 ) -> None:
     file = folder / f"{name}.html"
     assert file.stat().st_size < 2_800_000
-    opened = Opened(context, file)
+    opened = Opened(tab, file)
     # What is open now has all that was there when it was closed.
     opened.page.evaluate(OPEN_PARTS)
     opened.fits(DESK, PHONE)

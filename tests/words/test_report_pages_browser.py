@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 import evenhand as eh
 from evenhand.words.page import Replay, report
@@ -16,10 +16,11 @@ from tests.words.test_report_browser import (
     FLAGS,
     NASTY,
     OPEN_ALL,
+    OPEN_PARTS,
     PHONE,
     WORDS,
     Opened,
-    contexts,
+    pages,
     pages_of,
 )
 
@@ -36,15 +37,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def scripted(browser: Browser) -> Iterator[BrowserContext]:
-    yield from contexts(browser)
-
-
-@pytest.fixture
-def context(scripted: BrowserContext) -> Iterator[BrowserContext]:
-    yield scripted
-    for page in scripted.pages:
-        page.close()
+def tab(browser: Browser) -> Iterator[Page]:
+    yield from pages(browser)
 
 
 def stars(first: object, second: object, size: int) -> str:
@@ -101,16 +95,16 @@ def _page(ratings: eh.Ratings, result: eh.Comparison | eh.Check | eh.Grades) -> 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pages")
-    pages = {
+    made = {
         "stars": stars("new", "old", 60),
-        "scores": scores("new", "old", 600),
+        "scores": scores("new", "old", 300),
         "hard-stars": stars(NASTY, "x" * 300, 20),
         "hard-scores": scores("</script>" * 9, HEBREW, 60),
         "conference": conference(),
         "hostile": hostile(),
         "marks": marks(),
     }
-    for name, page in pages.items():
+    for name, page in made.items():
         (path / f"{name}.html").write_text(page, encoding="utf-8")
     return path
 
@@ -119,18 +113,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "name", ["hard-stars", "hard-scores", "conference", "hostile", "marks"]
 )
 def test_a_page_asks_for_nothing_fits_and_is_accessible(
-    context: BrowserContext, folder: Path, name: str
+    tab: Page, folder: Path, name: str
 ) -> None:
-    opened = Opened(context, folder / f"{name}.html")
+    opened = Opened(tab, folder / f"{name}.html")
     page, title = opened.page, opened.page.title()
     opened.fits(PHONE, DESK)
     if name == "conference":
         # Its findings; the rest has many more rows than that of a small check.
-        opened.accessible("closed")
+        opened.accessible("closed", "article")
     page.locator("#theme").click()
-    page.evaluate(OPEN_ALL)
+    page.evaluate(OPEN_PARTS if name == "marks" else OPEN_ALL)
     if name != "conference":
-        opened.accessible("all open, dark")
+        opened.accessible("open, dark")
+    page.evaluate(OPEN_ALL)
     opened.fits(PHONE, DESK)
     opened.asks_for_nothing()
     assert page.title() == title
@@ -138,9 +133,9 @@ def test_a_page_asks_for_nothing_fits_and_is_accessible(
 
 @pytest.mark.parametrize("name", ["stars", "scores", "conference"])
 def test_the_first_screen_answers_in_few_words(
-    context: BrowserContext, folder: Path, name: str
+    tab: Page, folder: Path, name: str
 ) -> None:
-    page = Opened(context, folder / f"{name}.html").page
+    page = Opened(tab, folder / f"{name}.html").page
     words = re.findall(r"\w*[^\W\d_]\w*", page.evaluate(WORDS))
     assert 20 < len(words) <= 120
     assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 900
@@ -148,10 +143,10 @@ def test_the_first_screen_answers_in_few_words(
 
 
 def test_the_picture_of_a_comparison_is_on_the_first_screen(
-    context: BrowserContext, folder: Path
+    tab: Page, folder: Path
 ) -> None:
     for name, picture in {"stars": ".levels", "scores": ".strips"}.items():
-        page = Opened(context, folder / f"{name}.html").page
+        page = Opened(tab, folder / f"{name}.html").page
         for size in (DESK, PHONE):
             page.set_viewport_size(size)
             box = page.locator(picture).bounding_box()
@@ -159,10 +154,8 @@ def test_the_picture_of_a_comparison_is_on_the_first_screen(
             assert box["y"] + box["height"] < size["height"]
 
 
-def test_bars_are_as_high_as_their_shares(
-    context: BrowserContext, folder: Path
-) -> None:
-    page = Opened(context, folder / "stars.html").page
+def test_bars_are_as_high_as_their_shares(tab: Page, folder: Path) -> None:
+    page = Opened(tab, folder / "stars.html").page
     heights = page.locator(".pair i.in").evaluate_all(
         "(all) => all.map((one) => one.getBoundingClientRect().height)"
     )
@@ -189,18 +182,15 @@ def test_three_findings_and_without_a_script_all_of_them(
     context.close()
 
 
-def test_marks_are_filtered_by_the_pass_mark(
-    context: BrowserContext, folder: Path
-) -> None:
-    opened = Opened(context, folder / "marks.html")
+def test_marks_are_filtered_by_the_pass_mark(tab: Page, folder: Path) -> None:
+    opened = Opened(tab, folder / "marks.html")
     assert len(opened.items()) == 10
     opened.page.locator("button.open").click()
     shown = opened.page.locator("#decision li.row:not([hidden]) .word")
     assert {*shown.all_inner_texts()} == {"open"}
 
 
-def test_a_link_opens_a_part(context: BrowserContext, folder: Path) -> None:
-    page = context.new_page()
-    page.goto(f"{(folder / 'stars.html').as_uri()}#chance")
-    assert page.locator("#chance").is_visible()
-    assert not page.locator("#assumptions").is_visible()
+def test_a_link_opens_a_part(tab: Page, folder: Path) -> None:
+    tab.goto(f"{(folder / 'stars.html').as_uri()}#chance")
+    assert tab.locator("#chance").is_visible()
+    assert not tab.locator("#assumptions").is_visible()
