@@ -26,12 +26,17 @@ import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evenhand.web import actions, guard, reads
+from evenhand.web.jobs import Workers
 from evenhand.web.plan import read_plan
 from evenhand.web.running import Address, Served, listen, reading_engine
 from evenhand.web.store import link_token, open_store
 from evenhand.web.verify import verify_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EACH, ITEMS = 8, 200
 MILLI = 1000
@@ -178,7 +183,7 @@ def start(db: str) -> tuple[subprocess.Popen[bytes], int]:
     server = subprocess.Popen(  # noqa: S603 - ourselves
         [sys.executable, "-m", "bench.load", "--serve", db, str(port)]
     )
-    for _ in range(1200):
+    while server.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
         except OSError:
@@ -188,9 +193,17 @@ def start(db: str) -> tuple[subprocess.Popen[bytes], int]:
     raise RuntimeError("the server does not start")
 
 
+class Idle(Workers):
+    """Nothing is decided, so no process gets ready for it."""
+
+    async def run(self, work: Callable[..., object], *given: object) -> None:
+        """Do nothing."""
+
+
 def serve(db: str, port: int) -> None:
     """Serve without limits for each link, which the driver would run into."""
     served = Served(db, Address(port=port), limited=False)
+    served.site.workers = Idle()
     try:
         served.run(listen("127.0.0.1", port), lambda: None)
     finally:

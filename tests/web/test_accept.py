@@ -217,7 +217,7 @@ class Interleavings(RuleBasedStateMachine):
 
 TestInterleavings = Interleavings.TestCase
 # 5,000 steps: any interleaving of a few is tried.
-TestInterleavings.settings = settings(max_examples=100, stateful_step_count=50)
+TestInterleavings.settings = settings(max_examples=60, stateful_step_count=50)
 
 
 def test_a_receipt_names_an_event_of_the_log() -> None:

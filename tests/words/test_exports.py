@@ -13,7 +13,7 @@ from unittest import mock
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.ab.comparison import Comparison, compare
@@ -162,7 +162,6 @@ label = st.text(
 number = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=150)
 @given(
     st.lists(st.tuples(label, label, number), min_size=1, max_size=6),
     st.sampled_from([*READ]),
