@@ -81,9 +81,7 @@ def test_groups_are_drawn_by_size_and_the_rest_together() -> None:
     assert last[:2] == (14, "14 more groups")
 
 
-@pytest.mark.parametrize(
-    "name", ["panel", "designs", "duels", "contradiction", "conference"]
-)
+@pytest.mark.parametrize("name", ["designs", "duels", "contradiction", "conference"])
 def test_every_check_opens_with_three_findings_at_most(name: str) -> None:
     ratings = eh.read_ratings(f"examples/{name}.csv")
     found = eh.check(ratings, rng=7)
@@ -96,5 +94,6 @@ def test_every_check_opens_with_three_findings_at_most(name: str) -> None:
 def test_the_cut_shows_how_many_reviews_it_needs() -> None:
     ratings = eh.read_ratings("examples/panel.csv")
     made = page(ratings, eh.check(ratings, top=4, rng=7))
+    assert 1 <= made.count("<article") <= 3
     assert "The cut needs more reviews" in made
     assert "right with 80 %" in made

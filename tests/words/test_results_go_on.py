@@ -17,20 +17,21 @@ if TYPE_CHECKING:
 
 PANEL = "examples/panel.csv"
 DESIGNS = "examples/designs.csv"
+WORKSHOP = "examples/workshop/ratings.csv"
 
 
 def without_command(page: str) -> str:
     """Leave out what names the command, the file and its folder."""
     parts = re.split(r"(?s)<details[^>]*data-part=\"repeat\".*?</details>", page)
-    file = r"(panel|designs)\.csv: | · <bdi>(panel|designs)\.csv</bdi>"
+    file = r"(ratings|designs)\.csv: | · <bdi>(ratings|designs)\.csv</bdi>"
     return re.sub(file, "", "".join(parts))
 
 
 @pytest.mark.parametrize(
     ("words", "file"),
     [
-        ("rank --top 3 --seed 7", PANEL),
-        ("check --top 3 --seed 7", PANEL),
+        ("rank --top 3 --seed 7", WORKSHOP),
+        ("check --top 3 --seed 7", WORKSHOP),
         ("compare --design halves --seed 7", DESIGNS),
     ],
 )

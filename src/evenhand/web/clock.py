@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -14,11 +15,12 @@ LATEST = timedelta(days=5 * 366)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
-def zones() -> list[str]:
-    """Return the names of time zones to choose from."""
+@functools.cache
+def zones() -> tuple[str, ...]:
+    """Return the names of time zones to choose from, read from the disk once."""
     known = {name for name in available_timezones() if "/" in name}
     usual = {name for name in known if not name.startswith(("Etc/", "posix", "right"))}
-    return ["UTC", AOE, *sorted(usual)]
+    return ("UTC", AOE, *sorted(usual))
 
 
 def zone_of(name: str) -> ZoneInfo:
