@@ -164,7 +164,7 @@ def processes_of(group: int) -> set[str]:
 def gone_within(group: int, seconds: float) -> bool:
     limit = time.monotonic() + seconds
     while processes_of(group) and time.monotonic() < limit:
-        time.sleep(0.02)
+        time.sleep(0.1)
     return not processes_of(group)
 
 
@@ -195,7 +195,7 @@ def test_workers_end_with_their_parent(
             # The parent, the tracker of its resources, and workers.
             while len(processes_of(process.pid)) <= begun:
                 assert process.poll() is None
-                time.sleep(0.02)
+                time.sleep(0.1)
             # They work by then, or still import.
             time.sleep(0.6 if begun > 2 else 0.0)
             if number is signal.SIGINT:  # the keyboard's, to all of them

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from importlib import metadata
@@ -116,10 +117,10 @@ def test_everything_else_is_the_same_anywhere(address: str) -> None:
         ]
 
     alone = found(None)
-    with ThreadPoolExecutor(2) as threads, dask(address) as far:
-        for place in (Watched(threads), Watched(far)):
-            assert found(place) == alone
-            assert len(place.sent) > 200
+    with dask(address) as far:
+        place = Watched(far)
+        assert found(place) == alone
+        assert len(place.sent) > 200
 
 
 def mortal_block(folder: str, plan: Plan, number: int) -> tuple[Floats, int]:
@@ -196,6 +197,20 @@ def test_an_interrupt_cancels_our_work_and_leaves_the_pool(
                 simulated(seen)
             assert seen.sent[-1].cancelled()
             assert place.submit(abs, -3).result() == 3
+
+
+def test_an_interrupt_does_not_wait_for_the_next_result() -> None:
+    over = threading.Event()
+    late = threading.Timer(20, over.set)
+    soon = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    with ThreadPoolExecutor(1) as threads:
+        late.start()
+        soon.start()
+        with pytest.raises(KeyboardInterrupt):
+            list(run_parts(lambda _: over.wait(), [1], threads))
+        assert not over.is_set()
+        over.set()
+        late.cancel()
 
 
 def test_the_first_parts_do_not_wait_for_the_last() -> None:

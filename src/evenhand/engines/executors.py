@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import threading
 from collections import deque
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from importlib import metadata
@@ -36,6 +37,9 @@ Result = TypeVar("Result")
 
 # Batches that are sent before the first has come back.
 AHEAD = 256
+# Seconds to wait for a batch. Polars, once imported, restarts system calls after an
+# interrupt, so the keyboard ends only waits that have a limit.
+ENDLESS = threading.TIMEOUT_MAX
 # Seconds that a cluster has to answer, and again to show a worker.
 ANSWER = 4
 KILLED = (
@@ -89,10 +93,10 @@ def run_parts(
         while some := tuple(itertools.islice(left, batch)):
             sent.append(executor.submit(run_batch, version(), work, some))
             if len(sent) == AHEAD:
-                yield from sent[0].result()
+                yield from sent[0].result(ENDLESS)
                 sent.popleft()
         while sent:
-            yield from sent[0].result()
+            yield from sent[0].result(ENDLESS)
             sent.popleft()
     except BrokenExecutor as error:
         raise OptionError(KILLED) from error
