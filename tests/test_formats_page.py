@@ -17,8 +17,8 @@ PAGE = (ROOT / "docs" / "formats.md").read_text()
 ROW = re.compile(r"^\| `([\w.-]+)` \| (.+) \| (.+) \|$", re.MULTILINE)
 SAMPLES = {name: options.strip("`") for name, _, options in ROW.findall(PAGE)}
 READ = [name for name, options in SAMPLES.items() if not options.startswith("refused")]
-# One of scores, one of comparisons, one workbook: reports see no more of a platform.
-WHOLE = ("hotcrp-reviews.csv", "gavel-decisions.csv", "wide-reviewers.xlsx")
+# Comparisons and a workbook: reports see no more of a platform, and pages show others.
+WHOLE = ("gavel-decisions.csv", "wide-reviewers.xlsx")
 REFUSED = [name for name in SAMPLES if name not in READ]
 
 

@@ -219,6 +219,7 @@ def test_intervals_with_anchors_hold_nine_of_ten() -> None:
     assert np.mean(inside) > 0.9 - 5 * np.sqrt(0.09 / 120)
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_anchors_against_the_scores_are_refused() -> None:
     _, ratings = world(7, reviews=12)
     rows = eh.grade(ratings, rng=7).items
@@ -278,7 +279,7 @@ def test_the_ladder_chooses_the_model(
 
 
 def test_the_verdict_is_that_of_check() -> None:
-    _, ratings = world(11, items=12, reviews=6, load=6, offset=3.0)
+    _, ratings = world(11, items=8, reviews=6, load=4, offset=3.0)
     found = eh.check(ratings, rng=3).ladder
     assert found is not None
     assert eh.grade(ratings, rng=7).verdict == found.verdict

@@ -14,8 +14,8 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(command, list(words))
 
 
-@pytest.fixture
-def scores(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Twelve reviewers of ten items, one of them harsh, one with all scores alike."""
     rng = np.random.default_rng(5)
     rows = ["reviewer,item,score"]
@@ -24,13 +24,18 @@ def scores(tmp_path: Path) -> str:
         for item in rng.choice(10, 5, replace=False).tolist():
             score = 5 if reviewer == 7 else round(item + offset + rng.normal(), 1)
             rows.append(f"r{reviewer:02},item {item},{score}")
-    path = tmp_path / "scores.csv"
+    path = tmp_path_factory.mktemp("scores") / "scores.csv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return str(path)
 
 
-def test_people_read_the_verdict_first(scores: str) -> None:
-    result = run(scores, "--top", "3", "--seed", "7")
+@pytest.fixture(scope="module")
+def result(scores: str) -> Result:
+    """What is printed of them."""
+    return run(scores, "--top", "3", "--seed", "7")
+
+
+def test_people_read_the_verdict_first(result: Result) -> None:
     assert result.exit_code == 0
     titles = re.findall(r"^[A-Z][A-Z ]+\?$", result.stdout, re.MULTILINE)
     assert titles == [
@@ -51,34 +56,27 @@ def test_people_read_the_verdict_first(scores: str) -> None:
     assert result.stderr == "seed 7\n"
 
 
-def test_the_ladder_has_a_row_for_each_assumption(scores: str) -> None:
-    text = run(scores, "--seed", "7").stdout
+def test_the_ladder_has_a_row_for_each_assumption(result: Result) -> None:
     for method in ("mean", "additive", "affine", "isotonic", "bradley-terry"):
-        assert f" {method} " in text
-    assert "HOW MANY MORE REVIEWS?" not in text
+        assert f" {method} " in result.stdout
 
 
-def test_json_is_the_result(scores: str) -> None:
-    result = run(scores, "--top", "3", "--seed", "7", "--json")
-    document = json.loads(result.stdout)
+def test_json_is_the_result_that_the_seed_repeats_in_a_file(
+    scores: str, tmp_path: Path
+) -> None:
+    first, path = run(scores, "--top", "3", "--json"), tmp_path / "check.json"
+    document = json.loads(first.stdout)
     assert document["schema"] == "evenhand.check/1"
+    assert document["kind"] == "scores"
     assert document["parameters"] == {"top": 3}
-    assert document["seed"] == 7
     assert len(document["reviewers"]) == 12
     assert len(document["ladder"]["rungs"]) == 5
     assert document["needed"]["top"] == 3
-
-
-def test_the_seed_repeats_a_run(scores: str) -> None:
-    first = run(scores, "--json")
     seed = re.findall(r"seed (\d+)", first.stderr)[0]
-    assert run(scores, "--json", "--seed", seed).stdout == first.stdout
-
-
-def test_a_result_is_written_to_a_file(scores: str, tmp_path: Path) -> None:
-    path = tmp_path / "check.json"
-    assert run(scores, "--json", "-o", str(path)).stdout == ""
-    assert json.loads(path.read_text(encoding="utf-8"))["kind"] == "scores"
+    assert document["seed"] == int(seed)
+    again = ("--top", "3", "--json", "--seed", seed, "-o", str(path))
+    assert run(scores, *again).stdout == ""
+    assert path.read_text(encoding="utf-8") == first.stdout
 
 
 def test_a_cut_beyond_the_items_is_one_sentence(scores: str) -> None:
@@ -132,10 +130,13 @@ def test_scores_of_an_outlier_are_noted_on_standard_error(
     assert result.exit_code == 0
     assert "Note (extreme_score)" in result.stderr
     assert "nan" not in result.stdout
+    assert "HOW MANY MORE REVIEWS?" not in result.stdout
 
 
-def test_what_is_an_average_over_items_is_not_called_a_probability(scores: str) -> None:
-    text = run(scores, "--top", "3", "--seed", "7").stdout
+def test_what_is_an_average_over_items_is_not_called_a_probability(
+    result: Result,
+) -> None:
+    text = result.stdout
     table = text[text.index("The cut after 3") : text.index("WHAT CAN BE ORDERED?")]
     words = " ".join(re.sub("[┃│]", " ", table).split())
     assert "in the order of the ranking" in words

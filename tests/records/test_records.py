@@ -3,6 +3,7 @@
 import copy
 import io
 import json
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -137,24 +138,19 @@ def written(record: Record, path: Path) -> Path:
     return path
 
 
-CASES = [
-    pytest.param(name, path, id=f"{name}:{shown(path)}")
-    for name, record in RECORDS.items()
-    for path in leaves(record)
-    if path != ("schema",)
-]
-
-
-@pytest.mark.parametrize(("name", "path"), CASES)
+@pytest.mark.parametrize("name", RECORDS)
 def test_the_value_of_any_field_that_was_changed_is_named(
-    name: str, path: tuple[str | int, ...], tmp_path: Path
+    name: str, tmp_path: Path
 ) -> None:
-    file = written(edited(RECORDS[name], path), tmp_path / "record.json")
-    result = audit(file)
-    assert not result.identical
-    assert result.first is not None
-    assert result.first.difference is not None
-    assert result.first.difference.field == shown(path)
+    for path in leaves(RECORDS[name]):
+        if path == ("schema",):
+            continue
+        file = written(edited(RECORDS[name], path), tmp_path / "record.json")
+        result = audit(file)
+        assert not result.identical
+        assert result.first is not None
+        assert result.first.difference is not None
+        assert result.first.difference.field == shown(path)
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -187,51 +183,37 @@ def test_an_unchanged_record_fits_in_any_layout_and_order_of_keys(name: str) -> 
 
 # Fields of a decision that follow from the others; a replay finds them out even when
 # all hashes were made to fit again.
-FOLLOWING = [
-    pytest.param(name, path, id=f"{name}:{shown(path)}")
-    for name in ("ranking", "comparison")
-    for path in leaves(RECORDS[name]["result"])
-    if path[0] not in ("schema", "version", "seed", "method", "parameters")
-    and path[:2] != ("items", 0)
-    and path[:2] != ("items", 1)
-] + [
-    pytest.param("ranking", ("items", 0, key), id=f"ranking:items[0].{key}")
-    for key in ("item", "rank", "reviews", "mean_score")
-]
-
-
-@pytest.mark.parametrize(("name", "path"), FOLLOWING)
+@pytest.mark.parametrize("name", ["ranking", "comparison"])
 def test_a_decision_that_was_edited_with_its_hashes_is_found_by_a_replay(
-    name: str, path: tuple[str | int, ...], tmp_path: Path
+    name: str, tmp_path: Path
 ) -> None:
-    record = edited(RECORDS[name], ("result", *path))
-    body = {k: v for k, v in record.items() if k not in ("hashes", "sha256")}
-    file = written(finish(body), tmp_path / "record.json")
     given_ratings = ratings() if name == "ranking" else two_items()
-    result = audit(file, given_ratings)
-    assert result.first is not None
-    assert result.first.difference is not None
-    assert result.first.difference.field == f"result.{shown(path)}"
+    for path in leaves(RECORDS[name]["result"]):
+        told = ("schema", "version", "seed", "method", "parameters")
+        if path[0] in told or path[:2] in {("items", 0), ("items", 1)}:
+            continue
+        record = edited(RECORDS[name], ("result", *path))
+        body = {k: v for k, v in record.items() if k not in ("hashes", "sha256")}
+        file = written(finish(body), tmp_path / "record.json")
+        result = audit(file, given_ratings)
+        assert result.first is not None
+        assert result.first.difference is not None
+        assert result.first.difference.field == f"result.{shown(path)}"
 
 
-DRAWN = [
-    pytest.param(path, id=shown(path))
-    for path in leaves(RECORDS["open"])
-    if path[0] in ("rows", "uniform", "law")
-]
-
-
-@pytest.mark.parametrize("path", DRAWN)
 def test_an_assignment_that_was_edited_with_its_hashes_is_found_by_a_replay(
-    path: tuple[str | int, ...], tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    record = edited(RECORDS["open"], path)
-    body = {k: v for k, v in record.items() if k not in ("hashes", "sha256")}
-    result = audit(written(finish(body), tmp_path / "record.json"))
-    assert result.first is not None
-    assert result.first.name == "assignment"
-    assert result.first.difference is not None
-    assert result.first.difference.field == shown(path)
+    for path in leaves(RECORDS["open"]):
+        if path[0] not in ("rows", "uniform", "law"):
+            continue
+        record = edited(RECORDS["open"], path)
+        body = {k: v for k, v in record.items() if k not in ("hashes", "sha256")}
+        result = audit(written(finish(body), tmp_path / "record.json"))
+        assert result.first is not None
+        assert result.first.name == "assignment"
+        assert result.first.difference is not None
+        assert result.first.difference.field == shown(path)
 
 
 def test_another_seed_does_not_draw_the_assignment(tmp_path: Path) -> None:
@@ -765,14 +747,14 @@ def ground(lenient: set[str], people: list[str]) -> tuple[str, Assignment]:
         found = assign(["mine", "theirs"], people, design="halves", secret=secret)
         if {who for who, what in found.rows if what == "mine"} == lenient:
             return secret, found
-    raise AssertionError("no secret of ten thousand gives what one in 252 should give")
+    raise AssertionError("no secret of ten thousand gives what one in 20 should give")
 
 
 def test_a_secret_that_was_chosen_after_many_tries_is_not_verified(
     tmp_path: Path,
 ) -> None:
-    people = [f"reviewer {number}" for number in range(10)]
-    secret, found = ground(set(people[:5]), people)
+    people = [f"reviewer {number}" for number in range(6)]
+    secret, found = ground(set(people[:3]), people)
     scored = Ratings(
         [who for who, _ in found.rows],
         [what for _, what in found.rows],
@@ -867,7 +849,9 @@ def test_any_value_that_was_changed_with_its_hashes_is_found_by_a_replay(
     given_ratings = read_ratings(io.StringIO(text))
     assert audit(written(record, tmp_path / "d.json"), given_ratings).identical
     unseen = set()
-    for path in leaves(body):
+    # The last of each list; all of them are in the test of two methods above.
+    last = {re.sub(r"\d+", "", shown(path)): path for path in leaves(body)}
+    for path in last.values():
         file = written(finish(edited(body, path)), tmp_path / "d.json")
         try:
             found = audit(file, given_ratings)
