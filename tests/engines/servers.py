@@ -72,11 +72,12 @@ def postgres(locale: str = "en-US") -> Iterator[Any]:
 
 @contextlib.contextmanager
 def spark(folder: Path) -> Iterator[Any]:
-    """Start Spark with two threads, without its web page."""
+    """Start Spark with one thread, without its web page."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - likewise
 
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
@@ -87,7 +88,7 @@ def spark(folder: Path) -> Iterator[Any]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    builder = SparkSession.builder.master("local[2]").appName("evenhand")
+    builder = SparkSession.builder.master("local[1]").appName("evenhand")
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
