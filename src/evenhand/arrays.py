@@ -77,9 +77,8 @@ def as_numbers(values: Numbers, what: str, *, infinite: bool = False) -> Floats:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise RatingsError(
-            f"{what}s must form a full table, got rows of unequal length."
-        ) from None
+        text = f"{what}s must form a full table, got rows of unequal length."
+        raise RatingsError(text) from None
     if array.dtype == object:
         array = _from_objects(array, what)
     elif array.dtype.kind in "iuf":
@@ -107,9 +106,8 @@ def as_lists(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
     one, two = as_numbers(first, "first score"), as_numbers(second, "second score")
     for name, side in (("first", one), ("second", two)):
         if side.ndim != 1:
-            raise RatingsError(
-                f"{name} scores must be one list, got shape {side.shape}."
-            )
+            text = f"{name} scores must be one list, got shape {side.shape}."
+            raise RatingsError(text)
     return one, two
 
 

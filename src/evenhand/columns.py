@@ -533,9 +533,8 @@ def find_columns(names: Sequence[str], given: Columns, source: Source) -> Column
     used = list(found.values())
     if len(set(used)) < len(used):
         twice = next(name for name in used if used.count(name) > 1)
-        raise source.whole(
-            f"Column {shown(twice)} is named for two things. Name two columns."
-        )
+        text = f"Column {shown(twice)} is named for two things. Name two columns."
+        raise source.whole(text)
     return Columns(**found)
 
 
@@ -591,9 +590,8 @@ def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> 
             f"Say which with {part}= or --{part}."
         )
     if source.name is not None and any(re.fullmatch(NUMBER, name) for name in names):
-        raise source.whole(
-            f"The first line must hold the column names, got {_listed(names)}."
-        )
+        text = f"The first line must hold the column names, got {_listed(names)}."
+        raise source.whole(text)
     raise source.whole(
         f"No column for the {part} among {_listed(names) or 'none at all'}. "
         f"Say which it is with {part}= or --{part}."

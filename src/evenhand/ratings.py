@@ -696,9 +696,8 @@ def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, Any]:
             "Give three sequences to Ratings, or a file to read_ratings."
         ) from None
     except nw.exceptions.DuplicateError:
-        raise RatingsError(
-            "Column names must differ, got one twice. Rename one."
-        ) from None
+        text = "Column names must differ, got one twice. Rename one."
+        raise RatingsError(text) from None
     if isinstance(table, nw.LazyFrame) and not table.implementation.is_polars():
         rows = counted(int(table.select(nw.len()).collect().item()), "row")
         announce(

@@ -426,7 +426,7 @@ class TestOwnRules:
         found = compare(ratings, method=wins, rng=1)
         assert 0 < found.p_first_se < 0.05
         assert codes(found) == ["sampled_pairings"]
-        assert "over 200 sampled pairings" in found.notices[0].message
+        assert "from 200 sampled pairings" in found.notices[0].message
         exact = compare(ratings, method="sign", rng=1)
         # Five standard errors: a correct build fails for one seed in 1.7 million.
         assert abs(found.p_first - exact.p_first) < 5 * found.p_first_se

@@ -177,7 +177,7 @@ class Rule(Method):
             yield Notice("gap_beyond_floats", BEYOND_FLOATS)
         if part.law.pairings:
             text = (
-                f"p_first is an average over {part.law.pairings} sampled pairings, "
+                f"p_first is estimated from {part.law.pairings} sampled pairings, "
                 f"standard error {part.law.se:.2g}; there are too many pairings for "
                 "the exact average."
             )

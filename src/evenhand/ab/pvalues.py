@@ -570,9 +570,8 @@ def problem(
     if statistic.partition(":")[0] not in STATISTICS:
         raise OptionError(unknown("statistic", statistic, STATISTICS))
     if paired and design not in (None, "matched"):
-        raise OptionError(
-            f"statistic 'pairs' must come with design 'matched', got {design!r}."
-        )
+        text = f"statistic 'pairs' must come with design 'matched', got {design!r}."
+        raise OptionError(text)
     design = "matched" if paired else design
     redraws = redraw(first, second, design, groups, complete=paired)
     if redraws.place is None:

@@ -272,10 +272,6 @@ def _matched(pairs: Sequence[Hashable]) -> Plan:
     return _split_each([[[who] for who in group] for group in groups])
 
 
-def _panels(panel: Sequence[Hashable]) -> Plan:
-    return _split_each([_groups("panel", panel)])
-
-
 def _split_each(strata: Sequence[Sequence[Sequence[int]]]) -> Plan:
     """Split the units of each stratum into halves; reviewers of a unit stay together.
 
@@ -379,7 +375,7 @@ PLANS: dict[str, Callable[..., Plan]] = {
     "halves": _halves,
     "coins": _coins,
     "matched": _matched,
-    "panels": _panels,
+    "panels": lambda panel: _split_each([_groups("panel", panel)]),
     "pairs": _pairs,
     "balanced": _balanced,
 }

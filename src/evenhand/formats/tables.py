@@ -555,7 +555,6 @@ def _names(header: Sequence[str], source: Source) -> list[str]:
     """Return the names of columns, which must differ where they are given."""
     names = [name.strip() for name in header]
     if twice := _twice(names):
-        raise source.whole(
-            f"Column names must differ, got {shown(twice)} twice. Rename one."
-        )
+        text = f"Column names must differ, got {shown(twice)} twice. Rename one."
+        raise source.whole(text)
     return names

@@ -159,9 +159,8 @@ def _parts(table: Table, asked: layouts.Asked) -> _Parts:
         first = first or names[0]
         labels = table.columns[first]
     if is_number(first):
-        raise table.source.whole(
-            f"The first line must hold the column names, got {listing(names)}."
-        )
+        text = f"The first line must hold the column names, got {listing(names)}."
+        raise table.source.whole(text)
     labels = strings(labels)
     name = f"column {first!r}" if first else "first column"
     across = [one for one in names if one != first]

@@ -290,10 +290,6 @@ def _stretch(row: Row, _: Row, source: Stream) -> Row:
     return tuple(fixed + (value - fixed) * top // bottom for value in row)
 
 
-def _copy(_: Row, other: Row, __: Stream) -> Row:
-    return other
-
-
 def _meet(row: Row, other: Row, source: Stream) -> Row:
     """Shift until one score nearly meets, or just passes, a score of another."""
     target = other[below(source, len(other))] + below(source, 3) - 1
@@ -301,7 +297,7 @@ def _meet(row: Row, other: Row, source: Stream) -> Row:
     return tuple(value + step for value in row)
 
 
-MOVES = (_shift, _shift, _widen, _widen, _stretch, _copy, _meet)
+MOVES = (_shift, _shift, _widen, _widen, _stretch, lambda _, other, __: other, _meet)
 
 
 def _size(source: Stream) -> int:

@@ -150,9 +150,8 @@ def rank(
     chosen.check(task)
     answer = chosen.answer(task)
     if not isinstance(answer, Answer):
-        raise OptionError(
-            f"method {chosen} must return an Answer, got {shown(answer)}."
-        )
+        text = f"method {chosen} must return an Answer, got {shown(answer)}."
+        raise OptionError(text)
     check_order(answer.order, ratings.n_items, f"method {chosen}")
     if cluster is not None:
         codes = cluster_codes(data, ratings, cluster, **columns)

@@ -180,9 +180,8 @@ def decision_record(
     try:
         plain = json.loads(canonical(result.to_dict()))
     except ValueError:
-        raise RecordError(
-            "The result holds a number that is not finite and cannot be recorded."
-        ) from None
+        text = "The result holds a number that is not finite and cannot be recorded."
+        raise RecordError(text) from None
     came = None
     if assignment is not None:
         came = {"sha256": assignment_record(assignment)["sha256"]}
@@ -335,15 +334,13 @@ def load_assignment(
         before = record["sha256"]
     assignment = drawn[-1]
     if seal is not None and seal != assignment.seal:
-        raise RecordError(
-            f"{name}: seal must be the published one, {seal}, got {assignment.seal}."
-        )
+        text = f"{name}: seal must be the published one, {seal}, got {assignment.seal}."
+        raise RecordError(text)
     if secret is None:
         return assignment
     if assignment.seal is None:
-        raise RecordError(
-            f"{name}: The assignment was not sealed, so it has no secret."
-        )
+        text = f"{name}: The assignment was not sealed, so it has no secret."
+        raise RecordError(text)
     return verify(assignment, secret, seal)
 
 
@@ -351,9 +348,8 @@ def unedited(record: Record, name: str) -> Record:
     """Return a record that fits its hashes, and refuse any other."""
     where = fault(record)
     if where is not None:
-        raise RecordError(
-            f"{name}: The record was edited or damaged in field {where.field!r}."
-        )
+        text = f"{name}: The record was edited or damaged in field {where.field!r}."
+        raise RecordError(text)
     return record
 
 

@@ -239,9 +239,8 @@ def audit(
             f"Give the {kind} with --{kind}."
         )
     if kind == "assignment" and assignment is not None:
-        raise RecordError(
-            f"{name}: This is an assignment itself. Leave out --assignment."
-        )
+        text = f"{name}: This is an assignment itself. Leave out --assignment."
+        raise RecordError(text)
     path = name if kind == "assignment" else assignment
     chain = None if path is None else [(it, read_record(it)) for it in chain_of(path)]
     trail = Trail(ratings, chain, seal, secret)
