@@ -89,6 +89,37 @@ def continuous(size: int) -> tuple[Floats, Floats]:
     return rng.normal(0.01, 1, size), rng.normal(0, 1, size)
 
 
+def levels(number: int) -> list[NDArray[np.int64]]:
+    """Draw counts of a thousand million scores on some levels, for either of two."""
+    rng, tilt = np.random.default_rng(4), 1e-5 * np.linspace(-1, 1, number)
+    shares = (np.full(number, 1 / number), (1 + tilt) / number)
+    return [rng.multinomial(10**9, one / one.sum()) for one in shares]
+
+
+def compare_counts(number: int) -> Call:
+    """Compare counts of scores, as a warehouse gives them."""
+    eh = import_module("evenhand")
+    items, scores = ["A"] * number + ["B"] * number, [*range(number)] * 2
+    counts = eh.Counts(items, scores, np.concatenate(levels(number)))
+    return lambda: eh.compare(counts, rng=SEED).p_value
+
+
+def welch_of_counts(number: int) -> Call:
+    """Welch's test from means and spreads, which supposes a common scale."""
+    test = import_module("scipy.stats").ttest_ind_from_stats
+    scores, (one, two) = np.arange(number), levels(number)
+
+    def call() -> float:
+        known: list[float] = []
+        for counts in (one, two):
+            mean = np.average(scores, weights=counts)
+            variance = np.average((scores - mean) ** 2, weights=counts)
+            known += [mean, np.sqrt(variance), counts.sum()]
+        return float(test(*known, equal_var=False).pvalue)
+
+    return call
+
+
 def compare(make: Callable[[], tuple[Floats, Floats]]) -> Call:
     """Compare two lists."""
     eh = import_module("evenhand")
@@ -341,6 +372,26 @@ JOBS = [
         },
         agree=nearness,
         # Welch's test is one of means.
+        least=0.8,
+    ),
+    Job(
+        "counts-5",
+        "`eh.compare`, counts of 1e9 against 1e9 scores on 5 levels",
+        functools.partial(compare_counts, 5),
+        2.0,
+        megabytes=300,
+        peers={"scipy Welch": functools.partial(welch_of_counts, 5)},
+        agree=nearness,
+        least=0.8,
+    ),
+    Job(
+        "counts-1000",
+        "the same, 1,000 levels",
+        functools.partial(compare_counts, 1_000),
+        2.0,
+        megabytes=300,
+        peers={"scipy Welch": functools.partial(welch_of_counts, 1_000)},
+        agree=nearness,
         least=0.8,
     ),
     Job(
