@@ -74,13 +74,13 @@ def three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("three_parts")
 def test_additive_ratings_are_found_to_need_offsets() -> None:
-    found = verdicts("additive", (200, 200, 5), 0.1, 1.0)
+    found = verdicts("additive", (60, 60, 5), 0.1, 1.0)
     assert found.count("offset") >= RIGHT
 
 
 @pytest.mark.usefixtures("three_parts")
 def test_exponential_scales_are_found_to_need_more_than_slopes() -> None:
-    found = verdicts("exponential", (200, 300, 5), 0.1, 1.0)
+    found = verdicts("exponential", (100, 150, 5), 0.1, 1.0)
     assert found.count("monotone") + found.count("order only") >= RIGHT
 
 

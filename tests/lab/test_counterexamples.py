@@ -65,7 +65,6 @@ def over_mad(ours: Sequence[Fraction], theirs: Sequence[Fraction]) -> Fraction:
     return sum(votes, Fraction(0)) / len(pairs)
 
 
-@pytest.mark.parametrize("seed", [1, 2019])
 @pytest.mark.parametrize(
     ("rule", "design", "right"),
     [
@@ -75,11 +74,10 @@ def over_mad(ours: Sequence[Fraction], theirs: Sequence[Fraction]) -> Fraction:
     ],
 )
 def test_cleaning_and_scaling_by_the_data_are_found_out_by_the_search(
-    rule: OwnRule, design: str, right: Fraction, seed: int
+    rule: OwnRule, design: str, right: Fraction
 ) -> None:
     tried = against_coin(own_rule(rule), design, 4, truths=TRUTHS[:1])
-    budget = 2000 if rule is over_mad else 600
-    (found,) = tried.searched(budget, seed, families=False)
+    (found,) = tried.searched(600, 2019, families=False)
     assert HALF + found.margin <= right
 
 

@@ -80,13 +80,14 @@ def test_rules_without_error_have_none() -> None:
 def test_rankings_agree_with_the_oracle() -> None:
     oracle = ORACLE["fig2"]
     scenario = Scenario(job="rank", items=5, reviewers=5)
-    result = simulate(scenario, "flips", baseline="topological", trials=5000, rng=1)
+    result = simulate(scenario, "flips", baseline="topological", trials=1920, rng=1)
     base, flips = result.rows
     found, se = gain(flips)
+    # By fair coins on the same neighbours it would be six standard errors less.
     assert abs(found - oracle["improvement"]) < 5 * math.hypot(se, oracle["se"])
     exact = oracle["base"][0] / oracle["base"][1]
     assert abs(base.risk - exact) < 5 * base.se
-    assert se < 0.6
+    assert se < 1
 
 
 def test_a_side_without_scores_is_settled_by_a_fair_coin() -> None:
@@ -151,8 +152,7 @@ def test_a_baseline_that_is_tried_anyway_has_one_row() -> None:
 
 
 def test_all_methods_see_the_same_data() -> None:
-    tried = ["uniform", "flips-uniform", "twins", "flips"]
-    tried += ["mean-rank", "sorter", "ties", "safe"]
+    tried = ["uniform", "flips-uniform", "sorter", "safe"]
     among = simulate(SMALL, tried, baseline="topological", trials=BLOCK + 6, rng=7)
     for row in among.rows:
         alone = simulate(SMALL, row.method, trials=BLOCK + 6, rng=7).rows[0]

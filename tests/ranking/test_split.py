@@ -168,7 +168,8 @@ def test_ties_broken_by_the_others_beat_a_lot_exactly_under_noise(
     scales = ADVERSARIES[adversary]
     met = 0
     for number, bundles in enumerate(DESIGNS):
-        for truth in itertools.permutations(range(3)):
+        # Other true rankings are these with other names, and so are their designs.
+        for truth in ((0, 1, 2), (2, 0, 1)):
             # Given who made the weak order, with which bundles and which noise.
             for weak, mass in weak_law(bundles[:2], truth, scales[:2]).items():
                 gain = Fraction(0)
@@ -434,9 +435,9 @@ OTHERS = ("ac", "bd")
 
 
 def enumerated(
-    method: Safe, *, torn: bool = False
+    method: Safe, *, torn: bool = False, noise: Sequence[int] = (-1, 0, 1)
 ) -> list[tuple[bool, Certificate, float]]:
-    """Rank all 162 data sets, as `rank` does but without its intervals.
+    """Rank all data sets that this noise gives, as `rank` does but without intervals.
 
     The rows say whether reviewers were split, the claim, and the chance that 'a' comes
     out before 'b'. If torn, two more reviewers of the first part put 'c' above both.
@@ -450,7 +451,7 @@ def enumerated(
         rows += [(who, item, WORTH[item] + 2 * (item == "c")) for item in own]
     found = []
     for bundles in itertools.permutations(OTHERS):
-        for errors in itertools.product((-1, 0, 1), repeat=4):
+        for errors in itertools.product(noise, repeat=4):
             slots = [(n - 2 + k, item) for k, own in enumerate(bundles) for item in own]
             more = [
                 (who, item, WORTH[item] + error)
@@ -499,16 +500,16 @@ def test_a_split_after_a_look_at_the_breakers_favours_the_worse_item_and_claims_
 def test_a_split_decided_without_the_breakers_is_right_more_often_than_not(
     split: str, noise: float, *, torn: bool
 ) -> None:
-    found = enumerated(Safe(split=split, noise=noise), torn=torn)
+    found = enumerated(Safe(split=split, noise=noise), torn=torn, noise=(-1, 1))
     assert all(done for done, _, _ in found)
     chances = certified(found)
-    assert len(chances) == 162
-    assert sum(map(Fraction, chances)) > 81
+    assert len(chances) == 32
+    assert sum(map(Fraction, chances)) > 16
 
 
 def test_whether_a_split_is_certified_hangs_on_the_first_part_alone() -> None:
     seen = set()
-    for seed in range(30):
+    for seed in range(15):
         _, ratings = world(seed, n=8, m=10, load=2, noise=0.3)
         ordered, breakers = split_reviewers(10, seed)
         torn = contradictory(ratings, ordered)

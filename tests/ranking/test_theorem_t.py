@@ -317,7 +317,7 @@ def expected_kendall(
     return loss, Fraction(sum(kendall(one, truth) for one in orders), len(orders))
 
 
-@pytest.mark.parametrize("order", [(0, 1, 3, 2), (0, 3, 1, 2), (1, 3, 0, 4, 2)])
+@pytest.mark.parametrize("order", [(0, 3, 1, 2), (1, 3, 0, 4, 2)])
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_scores_never_lose_in_places_with_other_items_between(
     order: Order, adversary: Adversary

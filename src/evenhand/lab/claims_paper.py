@@ -8,7 +8,7 @@ import math
 import statistics
 from collections import defaultdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -114,12 +114,11 @@ def over_half(
     names: Iterable[str], design: str, m: int, tables: Iterable[Table]
 ) -> Iterator[tuple[Fraction, str]]:
     """Go through rules, true rankings and scales: how far above a half, and where."""
-    cases = list(itertools.product(worlds.TRUTHS, tables))
-    for name in names:
-        tried = against_coin(name, design, m)
-        for truth, table in cases:
-            margin = tried.margin(truth, table)
-            yield margin, f"{name}, {design}: {dominance.Witness(margin, truth, table)}"
+    every: Any = np.array(listed := list(tables), dtype=object)
+    for name, truth in itertools.product(names, worlds.TRUTHS):
+        margins: Any = against_coin(name, design, m).margin(truth, every)
+        for found in map(dominance.Witness, margins, itertools.repeat(truth), listed):
+            yield found.margin, f"{name}, {design}: {found}"
 
 
 @claim("Theorem 4 (b)", "search", design="matched")

@@ -119,7 +119,8 @@ def duel(
     Returns:
         A function of the truth (the better item and the worse one) and a table (two
         scores by reviewer, for the worse item and for the better one) that gives the
-        probability of the right output, over assignments, pairings and coins.
+        probability of the right output, over assignments, pairings and coins; of an
+        array of tables, an array of them.
 
     Examples:
         >>> apart = ((Fraction(0), Fraction(1)), (Fraction(5), Fraction(6)))
@@ -143,9 +144,9 @@ def duel(
     def success(truth: Order, table: Table) -> Fraction:
         scores, p_first = np.array(table, dtype=object), Fraction(0)
         for first, second, shares in batches:
-            one = scores[np.array(first, int), int(truth[0] == 0)]
-            two = scores[np.array(second, int), int(truth[0] == 1)]
-            p_first += np.dot(shares, np.atleast_1d(asked(one, two)))
+            one = scores[..., np.array(first, int), int(truth[0] == 0)]
+            two = scores[..., np.array(second, int), int(truth[0] == 1)]
+            p_first = p_first + np.dot(np.atleast_1d(asked(one, two)), shares)
         return p_first if truth[0] == 0 else 1 - p_first
 
     return success
@@ -316,13 +317,13 @@ def evaluate(polynomial: Polynomial, table: Table, first: First) -> Fraction:
     def chance(one: int, a: int, other: int, b: int) -> Fraction:
         return first(table[one][-1 - a] - table[other][-1 - b])
 
-    total = Fraction(0)
+    total, sure = Fraction(0), [Fraction(1)]
     for coins, coefficient in polynomial.items():
         people = 1 + max((max(r, s) for r, _, s, _ in coins), default=-1)
         summed = Fraction(0)
         for w in itertools.permutations(range(len(table)), people):
-            flipped = [chance(w[r], a, w[s], b) for r, a, s, b in coins]
-            summed += math.prod(flipped, start=Fraction(1))
+            one, *rest = [chance(w[r], a, w[s], b) for r, a, s, b in coins] or sure
+            summed += math.prod(rest, start=one)
         total += coefficient * summed / math.perm(len(table), people)
     return total
 

@@ -109,7 +109,6 @@ from evenhand.posets.orderings import twins
 from evenhand.randomness import Stream, below, permutation, stream, uniforms
 from evenhand.ranking import flips
 from evenhand.ranking.flips import Coin, Pick, clipped, relative
-from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,6 +116,7 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes
     from evenhand.posets.averaging import MeanRankOrder
     from evenhand.posets.graph import Comparisons
+    from evenhand.ratings import Ratings
 
     Buckets = tuple[tuple[int, ...], ...]
 
@@ -535,6 +535,7 @@ def split_order(
         RatingsError: If there are no scores.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(
         ...     ["a", "a", "b", "b", "c", "c"], ["x", "y"] * 3, [2, 1, 7, 9, 3, 2])
         >>> found = split_order(ratings, 7)
@@ -592,6 +593,7 @@ def contradictory(ratings: Ratings, reviewers: Sequence[int]) -> bool:
         reviewers: Codes of those that count.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [2, 1, 7, 9])
         >>> contradictory(ratings, [0, 1]), contradictory(ratings, [0])
         (True, False)
@@ -614,6 +616,7 @@ def weak_order(part: Ratings, *, near: float = NEAR) -> Buckets:
         All items in buckets, best first.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> part = Ratings.from_comparisons(["x", "y"], ["y", "z"])
         >>> weak_order(part), weak_order(part, near=2.0)
         (((0,), (1,), (2,)), ((0, 1, 2),))
@@ -658,8 +661,8 @@ def _laid_out(
 
 
 def _part(ratings: Ratings, reviewers: Sequence[int]) -> Ratings:
-    """Keep some reviewers, by codes, and all items."""
-    rows = np.isin(ratings.reviewer_codes, reviewers)
-    columns = (ratings.reviewer_codes, ratings.item_codes, ratings.preference)
-    given = (column[rows] for column in columns)
-    return Ratings(*given, all_items=range(ratings.n_items))
+    """Keep some reviewers, by codes, and all items, without weights."""
+    others = ~np.isin(ratings.reviewer_codes, reviewers)
+    part = ratings.without(np.flatnonzero(others))
+    part.weights = None
+    return part

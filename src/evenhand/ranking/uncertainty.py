@@ -41,7 +41,6 @@ from evenhand.calibration.posterior import adaptive_errors, drawn_values
 from evenhand.errors import require_whole
 from evenhand.posets.graph import spans
 from evenhand.randomness import permutation, standard_normal, stream, uniforms
-from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Codes, Table
     from evenhand.ranking.methods import Answer, RankMethod, Task
+    from evenhand.ratings import Ratings
 
     Ranks = NDArray[np.int32]
     Refit = Callable[[Ratings], ArrayLike]
@@ -242,6 +242,7 @@ def from_clusters(
         executor: What ranks again, None for here.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 2])
         >>> refit = lambda again: np.bincount(again.item_codes, again.scores)
         >>> from_clusters(ratings, np.arange(6) // 2, refit, 7, order=[0, 1]).clusters
@@ -331,6 +332,7 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
         noisy: Whether comparisons may contradict each other.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> from evenhand.ranking.methods import Task, Topological
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> task = Task(ratings, 7)
@@ -403,13 +405,11 @@ def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Tab
     rows = spans(starts[chosen], sizes)
     seen, items = np.unique(ratings.item_codes[rows], return_inverse=True)
     people = np.repeat(np.arange(len(chosen)), sizes)
-    values = ratings.preference[rows]
-    if ratings.kind == "scores":
-        weights = None if ratings.weights is None else ratings.weights[rows]
-        again = Ratings(people, items, values, weights=weights)
-    else:
-        # Ranks count from the best.
-        again = Ratings.from_ranks(people.tolist(), items.tolist(), (-values).tolist())
+    # Codes do for labels.
+    names = tuple(range(len(chosen)))
+    again = ratings._taken(rows, names, ratings.reviewer_codes)  # noqa: SLF001 - our own
+    again.reviewer_codes, again.item_codes = people, items
+    again.item_labels = tuple(range(len(seen)))
     return seen, np.asarray(refit(again), dtype=np.float64)
 
 
@@ -438,6 +438,7 @@ def how_left_out(ratings: Ratings, method: RankMethod) -> str:
     """Say how ranks without a review are found, or why they are not.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> from evenhand.ranking.methods import Flips, Mean
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [3, 2])
         >>> how_left_out(ratings, Mean())
@@ -471,6 +472,7 @@ def leave_one_out(
         worked out, see `how_left_out`.
 
     Examples:
+        >>> from evenhand.ratings import Ratings
         >>> from evenhand.ranking.methods import Mean
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [3, 2.2, 1, 2.5])
         >>> leave_one_out(ratings, Mean(), 7)
