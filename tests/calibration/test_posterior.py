@@ -168,7 +168,7 @@ def test_few_ratings_leave_no_order_of_four_items_sure(name: str) -> None:
 # Half points, with ties, are for a model of scores and for one of orders.
 @pytest.mark.parametrize(
     ("name", "points"),
-    [*itertools.product(FITS, [0]), ("adaptive", 2), ("bradley-terry", 2)],
+    [*itertools.product(FITS, [0]), ("additive", 2), ("bradley-terry", 2)],
 )
 def test_drawn_ranks_hold_the_true_one_as_often_as_they_say(
     name: str, points: int

@@ -7,9 +7,10 @@ import io
 
 import pytest
 
+from evenhand.formats import tables
 from evenhand.formats.reading import read_ratings
 from examples.exports_conference import HERE
-from tests.formats.reader import Reader, notices, scores
+from tests.formats.reader import Reader, decoded_here, notices, scores
 
 HEADER = "Paper ID,Paper Title,Reviewer Name,Reviewer Email,Reviewer Number"
 ONE = f"{HEADER},Q1 (Overall),Q1 (Overall - Value)\n"
@@ -53,7 +54,8 @@ def test_the_current_sheet_is_read_with_its_numbers_and_titles() -> None:
     assert list(notices(ratings)) == ["missing_scores"]
 
 
-def test_workbooks_agree_with_the_text_file() -> None:
+def test_workbooks_agree_with_the_text_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_decoded", decoded_here)
     expected = read_ratings(HERE / "cmt.csv", score="Q3")
     assert read_ratings(HERE / "cmt.xlsx", score="Q3").sha256 == expected.sha256
     older = read_ratings(HERE / "cmt-older.xlsx", score="Confidence")

@@ -127,7 +127,8 @@ def test_other_files_with_times_are_what_they_were() -> None:
 
 @pytest.mark.parametrize("command", ["rank", "check"])
 def test_the_samples_are_read_on_the_command_line(command: str, tmp_path: Path) -> None:
-    for name in ("forms-grid.csv", "forms.csv"):
+    samples = ("forms-grid.csv", "forms.csv")
+    for name in samples if command == "rank" else samples[:1]:
         done = CliRunner().invoke(
             cli, [command, str(HERE / name), "--seed", "1", "--exclude", "self"]
         )

@@ -17,15 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.formats import tables
-from evenhand.formats.decoder import decode
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
 from examples.exports_teaching import HERE
+from tests.formats.reader import decoded_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from evenhand.formats.files import File
 
 Row = tuple[str | int, str | int, float]
 NAMES = ["reviewer", "item", "score"]
@@ -111,11 +109,6 @@ WAYS: list[Callable[[list[Row]], Ratings]] = [
     as_pandas,
     as_pyarrow,
 ]
-
-
-def decoded_here(file: File, sheet: str, fault: str) -> tuple[Any, pl.DataFrame | None]:
-    del fault
-    return decode(file.format, sheet, file.data)
 
 
 def state(ratings: Ratings) -> tuple[object, ...]:

@@ -11,15 +11,12 @@ import polars as pl
 import pytest
 
 from evenhand.formats import tables
-from evenhand.formats.decoder import decode
 from evenhand.formats.reading import read_ratings
 from tests.formats.fuzzing import COMPANIONS, EXPORTS, OWN, samples
-from tests.formats.reader import stream
+from tests.formats.reader import decoded_here, stream
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from evenhand.formats.files import File
 
 SEMICOLONS = ("forms.csv", "semicolons.csv")
 REFUSED = ("moodle-submissions.csv", "openreview-console.csv")
@@ -28,11 +25,6 @@ ALL = [
     for path in samples()
     if path.suffix == ".csv" and path.name not in (*SEMICOLONS, *REFUSED)
 ]
-
-
-def decoded_here(file: File, sheet: str, fault: str) -> tuple[Any, Any]:
-    del fault
-    return decode(file.format, sheet, file.data)
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)

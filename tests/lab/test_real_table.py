@@ -63,7 +63,7 @@ def test_the_table_of_models_is_met_within_error(scales: str, noise: str) -> Non
     )
     own = {"least_squares": least_squares, "weak_prior": weak_prior}
     methods = [own.get(name, name) for name in expected]
-    found = simulate(scenario, methods, losses="kendall", trials=200, rng=2019)
+    found = simulate(scenario, methods, losses="kendall", trials=128, rng=2019)
     for row in found.rows:
         # Six standard errors, and half a unit of the printed figure: one in a hundred
         # million for each.

@@ -122,6 +122,7 @@ def test_mean_ranks_of_the_letter_n_are_these() -> None:
     assert list(averages(from_edges(4, *N_SHAPE)).fractions) == expected
 
 
+@settings(max_examples=50)
 @given(posets(max_items=6))
 def test_mean_ranks_respect_the_order_strictly(poset: Poset) -> None:
     c = poset.comparisons()

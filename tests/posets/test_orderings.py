@@ -383,10 +383,10 @@ def test_pieces_hold_the_pairs_that_no_others_imply(ratings: Ratings) -> None:
 
 
 def test_large_tied_levels_are_taken_apart_without_their_pairs() -> None:
-    # Two levels of 10,000 items, and one pair inside each.
-    n_items = 20_000
-    items = [*range(n_items), 0, 1, 10_001, 10_000]
-    scores = [*np.repeat([5, 1], 10_000).tolist(), 2, 1, 2, 1]
+    # Two levels of 2,000 items, and one pair inside each.
+    n_items = 4_000
+    items = [*range(n_items), 0, 1, 2_001, 2_000]
+    scores = [*np.repeat([5, 1], 2_000).tolist(), 2, 1, 2, 1]
     ratings = Ratings([*["r"] * n_items, "s", "s", "t", "t"], items, scores)
     c = comparisons(ratings)
     assert len(c.links[1]) == n_items + 2

@@ -268,6 +268,7 @@ def test_lists_of_any_length_are_folded_to_their_least_value(
     assert fold(np.minimum, values, plan).tolist() == expected
 
 
+@settings(max_examples=50)
 @given(consistent_ratings(max_items=8, max_reviewers=3))
 def test_no_two_items_of_one_colour_are_neighbours(ratings: Ratings) -> None:
     c = comparisons(ratings)

@@ -249,9 +249,9 @@ def test_outputs_are_as_frequent_as_the_exact_law_says() -> None:
     draws = 2500
     counts = Counter(
         tuple(
-            flip_neighbours(
-                ratings, comparisons(ratings), start, rational(), stream(seed, "flips")
-            )[0].tolist()
+            flip_neighbours(ratings, graph, start, rational(), stream(seed, "flips"))[
+                0
+            ].tolist()
         )
         for seed in range(draws)
     )

@@ -231,7 +231,7 @@ def test_flips_uniform_starts_from_what_uniform_returns() -> None:
 
 def test_the_parity_scan_is_the_default_and_keeps_to_one_parity() -> None:
     parities: Counter[int] = Counter()
-    for seed in range(24):
+    for seed in range(12):
         ratings = conference(seed)
         start = rank(ratings, method="uniform", rng=seed).order
         result = rank(ratings, method="flips-uniform", rng=seed)
@@ -616,7 +616,7 @@ def test_a_heavier_weight_moves_the_coins() -> None:
 
 def test_closure_and_all_are_the_defaults_and_the_printed_ones_options() -> None:
     found = set()
-    for seed in range(20):
+    for seed in range(10):
         ratings = conference(seed)
         default = rank(ratings, method="twins", rng=seed)
         every = rank(ratings, method="twins(twins=all, by=closure)", rng=seed)

@@ -366,6 +366,7 @@ def index_order(comparisons: Comparisons) -> Order:
     return tuple(topological_order(comparisons).tolist())
 
 
+@functools.lru_cache(maxsize=10_000)
 def uniform(comparisons: Comparisons) -> dict[Order, Fraction]:
     """Return the uniform law over all topological orderings.
 
