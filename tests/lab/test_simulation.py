@@ -2,8 +2,9 @@
 
 import json
 import math
+import multiprocessing
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 from evenhand.ab.methods import Median, Rule, Votes
 from evenhand.ab.weights import rational
 from evenhand.arrays import Floats
-from evenhand.engines.executors import processes
 from evenhand.errors import OptionError
 from evenhand.lab import simulation
 from evenhand.lab.scenario import Scenario
@@ -177,25 +177,18 @@ def test_a_weightless_coin_is_a_fair_coin_on_the_same_neighbours() -> None:
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Executor]:
-    with processes(2) as executor:
-        assert executor is not None
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
         yield executor
 
 
-@pytest.mark.parametrize(
-    ("scenario", "tried"),
-    [(Scenario(scales="power", reviewers=7), RULES), (SMALL, ["flips"])],
-)
+# Of two items, on several processes: tests/engines/test_executors.py.
 def test_processes_leave_no_trace(
-    scenario: Scenario,
-    tried: list[str],
-    workers: Executor,
-    monkeypatch: pytest.MonkeyPatch,
+    workers: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(executor: Executor | None = None) -> str:
         options: dict[str, Any] = {"executor": executor, "rng": 7}
         options["trials"] = 5 * BLOCK + 10
-        result = simulate(scenario, tried, baseline=tried[0], **options)
+        result = simulate(SMALL, "flips", baseline="flips", **options)
         return json.dumps(result.to_dict())
 
     monkeypatch.setattr(simulation, "TIMED", 2)
