@@ -173,6 +173,31 @@ def test_a_process_that_is_lost_is_said_in_words_and_made_good() -> None:
         assert "run_batch" in found.value.__notes__[0]
 
 
+class Unsendable:
+    def __reduce__(self) -> str:
+        raise ValueError("not to be sent")
+
+
+class OddError(Exception):
+    """One that is not made again from what it says."""
+
+    def __init__(self, *, why: str) -> None:
+        super().__init__(why)
+
+
+def raise_odd() -> None:
+    raise OddError(why="of its own")
+
+
+def test_what_cannot_be_sent_is_said() -> None:
+    with processes(2) as pool:
+        assert pool is not None
+        with pytest.raises(ValueError, match="not to be sent"):
+            pool.submit(Unsendable).result()
+        with pytest.raises(RuntimeError, match="OddError: of its own"):
+            pool.submit(raise_odd).result()
+
+
 def slow_block(plan: Plan, number: int) -> tuple[Floats, int]:
     time.sleep(0.5 if number > TIMED else 0.0)
     return BLOCKS(plan, number)

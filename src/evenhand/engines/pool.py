@@ -69,7 +69,7 @@ class Pool(ThreadPoolExecutor):
             line.send(call)
             works, answer = line.recv()
         except (EOFError, OSError) as error:
-            self._mine.__dict__.clear()
+            self._forget()
             raise BrokenExecutor from error
         if works:
             return answer
@@ -81,11 +81,22 @@ class Pool(ThreadPoolExecutor):
             with self._lock:
                 if self._ended:
                     raise EOFError
-                self._mine.line = self._start()
+                self._mine.line, self._mine.process = self._start()
         found: Connection = self._mine.line
         return found
 
-    def _start(self) -> Connection:
+    def _forget(self) -> None:
+        """Let go of a process that is lost, and of its line."""
+        lost = self._mine.__dict__.pop("process", None)
+        self._mine.__dict__.clear()
+        with self._lock:
+            if lost is not None and not self._ended:
+                self._started.remove(lost)
+                lost.kill()
+                lost.join()
+                lost.close()
+
+    def _start(self) -> tuple[Connection, BaseProcess]:
         # Fresh processes: forking one that has threads, as polars has, may hang.
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
@@ -98,7 +109,7 @@ class Pool(ThreadPoolExecutor):
         process.start()
         theirs.close()
         self._started.append(process)
-        return ours
+        return ours, process
 
 
 def serve(line: Connection, begin: Callable[[], object] | None) -> None:
@@ -112,8 +123,8 @@ def serve(line: Connection, begin: Callable[[], object] | None) -> None:
             answer = _answer(line.recv_bytes())
             try:
                 line.send(answer)
-            except (pickle.PicklingError, AttributeError, TypeError) as error:
-                line.send((False, error))
+            except Exception as error:  # noqa: BLE001 - whatever pickling it raises
+                line.send((False, _sendable(error)))
 
 
 def _answer(call: bytes) -> tuple[bool, object]:
@@ -123,7 +134,16 @@ def _answer(call: bytes) -> tuple[bool, object]:
         return True, fn(*args, **kwargs)
     except BaseException as error:  # noqa: BLE001 - raised again by whoever called
         error.add_note(f"In a worker:\n{traceback.format_exc()}")
-        return False, error
+        return False, _sendable(error)
+
+
+def _sendable(error: BaseException) -> BaseException:
+    """Return an error, or if it cannot be sent one that says the same."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    except Exception:  # noqa: BLE001 - whatever its class raises
+        return RuntimeError("".join(traceback.format_exception(error)))
+    return error
 
 
 def _follow() -> None:
