@@ -4,20 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test types docs bench programs clean
+.PHONY: demo test types collected docs bench programs clean
 
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
 
 # Each of several test processes computes on one core, and takes whole files, since
 # tests of a file share what they made. There is one more than there are cores, because
-# tests of browsers and servers mostly wait. Tests are collected once before, so that no
-# two processes compile them.
+# tests of browsers and servers mostly wait.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export OPENBLAS_NUM_THREADS := 1
 test: export POLARS_MAX_THREADS := 1
-test: types $(VENV)/installed-spark programs
-	-$(BIN)/python -m pytest --collect-only --quiet >/dev/null
+test: types collected programs
 	$(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
 types: $(VENV)/installed-test
@@ -25,6 +23,10 @@ types: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+# Tests are collected once before, so that no two processes compile them.
+collected: $(VENV)/installed-spark
+	-$(BIN)/python -m pytest --collect-only --quiet >/dev/null
 
 docs: $(VENV)/installed-docs
 	$(BIN)/zensical build --strict
