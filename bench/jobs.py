@@ -324,6 +324,19 @@ def _adaptive(name: str, sizes: dict[str, Any], most: float, **more: Any) -> Job
     return Job(name, title, functools.partial(rank, **sizes), most, **more)
 
 
+def _counted(number: int, title: str) -> Job:
+    return Job(
+        f"counts-{number}",
+        title,
+        functools.partial(compare_counts, number),
+        2.0,
+        megabytes=300,
+        peers={"scipy Welch": functools.partial(welch_of_counts, number)},
+        agree=nearness,
+        least=0.8,
+    )
+
+
 _SMALL, _PAPERS = _sizes(120, 12, 4), _sizes(10_000, 1_000, 10)
 _BOARD, _LARGE = _sizes(50_000, 20, 5), _sizes(100_000, 10_000, 10)
 _HUGE, _REVIEWS = _sizes(1_000_000, 100_000, 10), _sizes(5_000, 1_000, 5)
@@ -374,26 +387,8 @@ JOBS = [
         # Welch's test is one of means.
         least=0.8,
     ),
-    Job(
-        "counts-5",
-        "`eh.compare`, counts of 1e9 against 1e9 scores on 5 levels",
-        functools.partial(compare_counts, 5),
-        2.0,
-        megabytes=300,
-        peers={"scipy Welch": functools.partial(welch_of_counts, 5)},
-        agree=nearness,
-        least=0.8,
-    ),
-    Job(
-        "counts-1000",
-        "the same, 1,000 levels",
-        functools.partial(compare_counts, 1_000),
-        2.0,
-        megabytes=300,
-        peers={"scipy Welch": functools.partial(welch_of_counts, 1_000)},
-        agree=nearness,
-        least=0.8,
-    ),
+    _counted(5, "`eh.compare`, counts of 1e9 against 1e9 scores on 5 levels"),
+    _counted(1_000, "the same, 1,000 levels"),
     Job(
         "scores",
         "`eh.compare`, 100,000 against 100,000 scores without ties",

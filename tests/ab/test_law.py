@@ -497,11 +497,13 @@ class TestOverPairings:
         assert abs(sampled.probability - limit.probability) < 5 * sampled.se
 
     @pytest.mark.parametrize("lead", [0, 80])
+    @pytest.mark.parametrize(("pairings", "pooled"), [(8, 400), (60, 400), (60, 0)])
     def test_few_pairings_state_an_error_that_holds(
-        self, lead: int, monkeypatch: pytest.MonkeyPatch
+        self, lead: int, pairings: int, pooled: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        # Coins are nearly sure: eight pairings may agree though others would not.
-        monkeypatch.setattr(law, "PAIRINGS", 8)
+        # Coins are nearly sure: few pairings may agree though others would not.
+        monkeypatch.setattr(law, "PAIRINGS", pairings)
+        monkeypatch.setattr(law, "POOLED", pooled)
         monkeypatch.setattr(law, "_limit_over", lambda *_: None)
         one = law.Table(np.array([1.0, 3.0]), np.array([7000, 3000]))
         two = law.Table(np.array([0.0, 2.0]), np.array([2857 - lead, 7143 + lead]))
@@ -511,7 +513,7 @@ class TestOverPairings:
         found = [
             votes_over_pairings(one, two, weight=steep, rng=at) for at in range(200)
         ]
-        assert {average.pairings for average in found} == {8}
+        assert {average.pairings for average in found} == {pairings}
         beyond = sum(abs(it.probability - exactly) > 3 * it.se for it in found)
         # If one in 20 is so far off, this fails once in a million.
         assert beyond <= 28

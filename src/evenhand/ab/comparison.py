@@ -91,8 +91,8 @@ class Comparison(Drawn):
         items: Labels of the two items.
         winner: Label of the item that was output.
         p_first: Probability, given the data, that items[0] is output.
-        p_first_se: Standard error of p_first, or how far off a limit of very many votes
-            may be; 0 if it is exact.
+        p_first_se: Standard error of p_first, or how far off the normal curve for many
+            votes may be; 0 if it is exact.
         decided_by: What the output followed: "votes", "trimmed means", "means",
             "medians", "midranks", "pairwise wins", a user's function by its name,
             "reviewers of both", "tie coin" where that was tied, or "coin".
