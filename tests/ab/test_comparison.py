@@ -447,6 +447,14 @@ class TestResult:
         assert "by 1 vote to 1 and a fair coin:" in tie
         behind = repr(compare([3, 0, 0], [2, 1, 1], method="sign", rng=7))
         assert behind.startswith("B comes out ahead of A, by 2 votes to 1:")
+        # Of the item that came out, whichever of the two it is.
+        for sides in (([3, 1], [2, 0]), ([2, 0], [3, 1])):
+            found = compare(*sides, method="votes", rng=1)
+            chance = {"A": found.p_first, "B": 1 - found.p_first}[str(found.winner)]
+            said = f"The rule picks {found.winner} with probability {chance:.3g}: its"
+            assert said in repr(found)
+        many = compare([2] * 3000, [1] * 3000, method="sign", rng=1)
+        assert "by 3,000 votes to 0:" in repr(many)
         noticed = repr(compare([3], [2, 1], method="mean", rng=7))
         assert noticed.endswith("method mean, seed 7; notices: unequal_counts")
 

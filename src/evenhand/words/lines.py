@@ -92,9 +92,10 @@ def comparison_lines(result: Comparison) -> list[str]:
     leans = result.p_first not in (0, 1) and result.decided_by not in COINS
     if leans or result.p_first_se:
         about = "about " if result.p_first_se else ""
+        chance = result.p_first if _way(result) > 0 else 1 - result.p_first
         lines.append(
-            f"The rule picks {first} with probability {about}{result.p_first:.3g}: its "
-            "coin, not a chance of being better."
+            f"The rule picks {winner} with probability {about}{chance:.3g}: its coin, "
+            "not a chance of being better."
         )
     return [*filter(None, lines), _short_claim(result.certificate)]
 
@@ -120,7 +121,7 @@ def _why(result: Comparison) -> str:
     if result.votes is not None:
         ours, theirs = sorted(result.votes, reverse=True)
         coin = " and a fair coin" if ours == theirs else ""
-        return f", by {counted(ours, 'vote')} to {theirs}{coin}"
+        return f", by {counted(ours, 'vote')} to {theirs:,}{coin}"
     if result.decided_by == TIE:
         return ", by a coin after a tie"
     article = "a fair " if result.decided_by == "coin" else ""
