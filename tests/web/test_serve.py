@@ -10,23 +10,20 @@ import signal
 import ssl
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
-import uvicorn
 from click.testing import CliRunner, Result
 
 from evenhand.cli import cli
 from evenhand.errors import OptionError
 from evenhand.web import actions, reads
 from evenhand.web.running import lan_address, listen
-from tests.web.desk import Here
 from tests.web.world import NOON, Site
 
 HEAVY = ("starlette", "uvicorn", "sqlalchemy", "alembic", "segno", "python_multipart")
@@ -34,50 +31,6 @@ HEAVY = ("starlette", "uvicorn", "sqlalchemy", "alembic", "segno", "python_multi
 
 def run(*words: str) -> Result:
     return CliRunner().invoke(cli, ["serve", *words])
-
-
-def signin(told: str) -> tuple[str, str]:
-    """Return the address and the sign-in link that the command told."""
-    link = re.search(r"https?://[\w.:]+/in/\w+", told)
-    assert link is not None, told
-    return link[0].partition("/in/")[0], link[0]
-
-
-Serves = Callable[..., tuple[str, str, str]]
-
-
-@pytest.fixture
-def serves(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Iterator[Serves]:
-    """Run the command in a thread: gives what it told, its address and the link."""
-    servers: list[uvicorn.Server] = []
-    threads: list[threading.Thread] = []
-
-    class Kept(uvicorn.Server):
-        def __init__(self, config: uvicorn.Config) -> None:
-            super().__init__(config)
-            servers.append(self)
-
-    monkeypatch.setattr("evenhand.web.running.uvicorn.Server", Kept)
-    monkeypatch.setattr("evenhand.web.running.Workers", Here)
-
-    def start(*words: str) -> tuple[str, str, str]:
-        command = ["serve", "--port", "0", "--no-open", *words]
-        given = {"args": command, "standalone_mode": False}
-        threads.append(threading.Thread(target=cli.main, kwargs=given))
-        threads[0].start()
-        told, until = "", time.monotonic() + 60
-        while "Ctrl-C" not in told and time.monotonic() < until:
-            time.sleep(0.05)
-            told += capfd.readouterr().out
-        return told, *signin(told)
-
-    yield start
-    for server in servers:
-        server.should_exit = True
-    for thread in threads:
-        thread.join()
 
 
 @contextmanager
@@ -98,8 +51,12 @@ def serving(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
         told += line
         if "Ctrl-C" in line:
             break
+    link = re.search(r"https?://[\w.:]+/in/\w+", told)
+    assert link is not None, told
+    base = link[0].partition("/in/")[0]
+    process.told = told  # type: ignore[attr-defined]  # for who wants to read it
     try:
-        yield process, *signin(told)
+        yield process, base, link[0]
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
@@ -176,7 +133,7 @@ def cookie(answer: httpx.Response) -> str:
     reason="No certificate is made, because openssl is missing. On Debian: apt-get "
     "install openssl.",
 )
-def test_https(tmp_path: Path, serves: Serves) -> None:
+def test_https(tmp_path: Path) -> None:
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes"]
     command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-keyout", "key.pem", "-out"]
     command += ["cert.pem", "-addext", "subjectAltName=IP:127.0.0.1"]
@@ -184,43 +141,44 @@ def test_https(tmp_path: Path, serves: Serves) -> None:
     files = ["--certfile", str(tmp_path / "cert.pem")]
     files += ["--keyfile", str(tmp_path / "key.pem")]
     trusted = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
-    _, base, link = serves("--db", str(tmp_path / "e.db"), *files)
-    assert base.startswith("https://")
-    with httpx.Client(verify=trusted) as client:
-        assert client.get(f"{base}/healthz").text.startswith("ok ")
-        assert "Secure" in cookie(client.post(link))
+    with serving("--db", str(tmp_path / "e.db"), *files) as (_, base, link):
+        assert base.startswith("https://")
+        with httpx.Client(verify=trusted) as client:
+            assert client.get(f"{base}/healthz").text.startswith("ok ")
+            assert "Secure" in cookie(client.post(link))
 
 
-def test_behind_a_proxy(tmp_path: Path, serves: Serves) -> None:
+def test_behind_a_proxy(tmp_path: Path) -> None:
     words = ["--db", str(tmp_path / "e.db"), "--proxy", "--port", free_port()]
     words += ["--public-url", "https://rate.example.org/"]
-    _, base, link = serves(*words)
-    assert base == "https://rate.example.org"
-    here = f"http://127.0.0.1:{words[4]}"
-    headers = {"host": "rate.example.org", "x-forwarded-proto": "https"}
-    headers["origin"] = base
-    with httpx.Client(headers=headers) as client:
-        answer = client.post(link.replace(base, here))
-        assert answer.status_code == 303
-        assert "Secure" in cookie(answer)
-        other = client.get(f"{here}/healthz", headers={"host": "example.org"})
-        assert other.status_code == 400
+    with serving(*words) as (_, base, link):
+        assert base == "https://rate.example.org"
+        here = f"http://127.0.0.1:{words[4]}"
+        headers = {"host": "rate.example.org", "x-forwarded-proto": "https"}
+        headers["origin"] = base
+        with httpx.Client(headers=headers) as client:
+            answer = client.post(link.replace(base, here))
+            assert answer.status_code == 303
+            assert "Secure" in cookie(answer)
+            other = client.get(f"{here}/healthz", headers={"host": "example.org"})
+            assert other.status_code == 400
 
 
-def test_in_a_room(tmp_path: Path, serves: Serves) -> None:
+def test_in_a_room(tmp_path: Path) -> None:
     try:
         address = lan_address()
     except OptionError:
         pytest.skip("This machine is in no network, so there is no room to serve.")
     words = ["--db", str(tmp_path / "e.db"), "--lan", "--port", free_port()]
-    told, base, link = serves(*words)
-    assert base == f"http://{address}:{words[4]}"
-    assert "Links travel unencrypted on this network" in told
-    assert "█" in told or "▀" in told
-    here = f"http://127.0.0.1:{words[4]}"
-    with httpx.Client(headers={"host": f"{address}:{words[4]}"}) as client:
-        assert client.post(link.replace(base, here)).status_code == 303
-        assert client.get(here, headers={"host": "x.example"}).status_code == 400
+    with serving(*words) as (process, base, link):
+        assert base == f"http://{address}:{words[4]}"
+        told = process.told  # type: ignore[attr-defined]  # see above
+        assert "Links travel unencrypted on this network" in told
+        assert "█" in told or "▀" in told
+        here = f"http://127.0.0.1:{words[4]}"
+        with httpx.Client(headers={"host": f"{address}:{words[4]}"}) as client:
+            assert client.post(link.replace(base, here)).status_code == 303
+            assert client.get(here, headers={"host": "x.example"}).status_code == 400
 
 
 @pytest.mark.parametrize(
