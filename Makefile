@@ -9,14 +9,18 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
 
+# Numbers must not depend on the processor, so what computes them is tested once more with
+# the linear algebra of another one.
 # Each of several test processes computes on one core, and takes whole files, since
 # tests of a file share what they made. There is one more than there are cores, because
 # tests of browsers and servers mostly wait.
+SPREAD = -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export OPENBLAS_NUM_THREADS := 1
 test: export POLARS_MAX_THREADS := 1
 test: types collected programs
-	$(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest $(SPREAD)
+	$(BIN)/python -m tests.kernels $(SPREAD) src tests/golden tests/calibration
 
 types: $(VENV)/installed-test
 	$(BIN)/ruff format --check .

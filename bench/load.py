@@ -55,8 +55,8 @@ def make_evaluation(db: str, reviewers: int) -> list[str]:
     with store.writing.begin() as connection:
         who = actions.first_organiser(connection, now, "Bench")
         which, slug = actions.create(connection, now, who, form)
-        secret = reads.secret(connection, which)
-        made = actions.prepare(read_plan(form, None), json.dumps(form), secret)
+        key = reads.key(connection, which)
+        made = actions.prepare(read_plan(form, None), json.dumps(form), key)
         actions.seal(connection, now, which, made, store.key)
         tokens = [
             guard.base32(link_token(store.key, slug, row.id, row.serial))

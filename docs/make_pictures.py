@@ -154,7 +154,7 @@ def shoot_app() -> None:
         desk.goto(f"{base}/e/{slug}")
         desk.get_by_role("button", name="Close").click()
         desk.get_by_role("button", name="Decide").click()
-        desk.get_by_text("The best 3:").wait_for(timeout=120_000)
+        desk.locator(".lead").wait_for(timeout=120_000)
         desk.get_by_role("button", name="Publish").click()
         desk.goto(f"{base}/p/{slug}")
         desk.screenshot(path=HERE / "web-public.png")

@@ -1,6 +1,8 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import kernels
+
 # Machines may be busy, so no single example is timed.
 settings.register_profile(
     "evenhand",
@@ -13,6 +15,11 @@ settings.load_profile("evenhand")
 # Rooms whose files take longest come first and what is short comes last, so that two
 # processes end together. Each takes whole files.
 LONGEST = ("tests/web/", "tests/words/", "tests/engines/", "tests/lab/", "tests/")
+
+
+def pytest_sessionstart() -> None:
+    if wrong := kernels.require_other_kernel():
+        pytest.exit(wrong, returncode=1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from evenhand.columns import (
     NUMBER,
     Source,
-    alike,
     code_labels,
     label_series,
     number_series,
 )
 from evenhand.errors import RatingsError, shown
+from evenhand.labels import alike
+from evenhand.ratings import Ratings
 
 
 class Colour(enum.StrEnum):
@@ -55,6 +56,49 @@ def number_error(values: object) -> str:
     with pytest.raises(RatingsError) as caught:
         number_series(values, "score", Source())
     return str(caught.value)
+
+
+CYRILLIC, GREEK = "\u0410\u0415\u041e\u0421\u0425", "\u0391\u0395\u039f\u03a1\u03a7"
+
+
+def test_letters_of_other_scripts_look_like_latin_ones() -> None:
+    letters = zip(CYRILLIC + GREEK, "AEOCXAEOPX", strict=True)
+    for odd, latin in letters:
+        for one, two in ((latin, odd), (f"{latin}nna", f"{odd}nna")):
+            assert alike([one, two]) == [(one, two)]
+            assert alike([one.lower(), two.lower()]) == [(one.lower(), two.lower())]
+    assert alike(["Anna", "\uff21nna"]) == [("Anna", "\uff21nna")]
+    assert alike(["nova", "no\u03bda", "NOVA"])[0] == ("nova", "no\u03bda")
+    # Words of one script are told apart as before, and by case alone if at all.
+    words = [
+        "\u0432\u043e\u0440",
+        "\u0431\u043e\u0440",
+        "\u03bd\u03ad\u03bf",
+        "\u03c5\u03ad\u03bf",
+    ]
+    assert alike(words) == []
+    assert alike(["\u039d\u03af\u03ba\u03b7", "\u03bd\u03af\u03ba\u03b7"]) == [
+        ("\u039d\u03af\u03ba\u03b7", "\u03bd\u03af\u03ba\u03b7")
+    ]
+
+
+def test_a_letter_that_nobody_can_see_apart_is_named() -> None:
+    ratings = Ratings(["a", "b"], ["Anna", "\u0410nna"], [1, 2])
+    (notice,) = ratings.notices
+    assert notice.code == "similar_items"
+    assert "'Anna' and '\u0410nna' (has a Cyrillic letter)." in notice.message
+
+
+def test_blanks_around_labels_are_told_of_where_they_merge() -> None:
+    ratings = Ratings(["a", "b", "c ", "c"], ["x", "x ", " y", "x"], [1, 2, 3, 4])
+    assert {notice.code: notice.message for notice in ratings.notices} == {
+        "blanks_reviewers": "Blanks around labels do not count, so spellings of 1 "
+        "reviewer were merged: 'c ' is 'c'.",
+        "blanks_items": "Blanks around labels do not count, so spellings of 1 item "
+        "were merged: 'x ' is 'x'.",
+    }
+    assert Ratings(["a ", "b "], ["x ", "x "], [1, 2]).notices == ()
+    assert Ratings([1, 2], [7, 7], [1, 2]).notices == ()
 
 
 @pytest.mark.parametrize(

@@ -248,12 +248,14 @@ def test_labels_that_look_alike_are_said() -> None:
         {
             "code": "similar_reviewers",
             "message": "Labels that look alike are taken for different reviewers: "
-            "'Anna' and 'anna'.",
+            "'Anna' and 'anna'. If they are the same, merge them with merge= or "
+            "--column merge=reviewer.",
         },
         {
             "code": "similar_items",
             "message": "Labels that look alike are taken for different items: "
-            "'X' and 'x'.",
+            "'X' and 'x'. If they are the same, merge them with merge= or --column "
+            "merge=item.",
         },
     ]
 

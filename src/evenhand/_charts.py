@@ -39,6 +39,9 @@ SCALE = 2
 APART = 0.062
 # Error bars of neighbouring methods stand so many pixels apart.
 BAR_STEP = 2.6
+NO_RENDERER = (
+    "Charts as PNG and SVG need another package: pip install 'evenhand[charts]'."
+)
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 TITLE: Chart = {"fontSize": 13, "anchor": "start", "frame": "group", "offset": 12}
 TITLE |= {"subtitleFontSize": 11, "subtitleColor": GREY}
@@ -220,11 +223,17 @@ def renderer() -> Any:  # noqa: ANN401 - a module without types
     try:
         import vl_convert  # noqa: PLC0415 - an extra
     except ModuleNotFoundError:
-        raise OptionError(
-            "Charts as PNG and SVG need another package: pip install "
-            "'evenhand[charts]'."
-        ) from None
+        raise OptionError(NO_RENDERER) from None
     return vl_convert
+
+
+def can_render() -> bool:
+    """Return whether charts can be written as PNG and SVG."""
+    try:
+        renderer()
+    except OptionError:
+        return False
+    return True
 
 
 def svg(chart: Chart) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from evenhand.errors import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
 
     import altair as alt
@@ -102,8 +102,12 @@ Backing: TypeAlias = Literal["declared", "revealed", "verified"]
 NONE = "none"
 ANY_SCALES = "any increasing scales"
 REVEALED = "drawn from the revealed secret"
-WORDED = ("says", "weakly")
+WORDED = ("says", "weakly", "more")
+NOT_IN_JSON = ("brief", "headline", "reasons")
 NOT_SEALED = "not known to have been sealed before the ratings"
+EXCLUDED = "excluded"
+"""Code of the notice that ratings were left out by their labels."""
+LEFT_OUT = "ratings were left out (--exclude, --only) without a look at the scores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +124,13 @@ class Claim:
         strict: Whether it is better, not just as good.
         says: The claim in words, for a sentence.
         weakly: The same if it is not strict.
+        more: A further sentence, which a headline leaves out.
     """
 
     theorem: str
     says: str
     weakly: str = ""
+    more: str = ""
     loss: str | None = None
     baseline: str | None = None
     prior: str | None = None
@@ -139,7 +145,18 @@ class Claim:
             'Never worse than a coin (Theorem G).'
         """
         head = self.says[:1].upper() + self.says[1:]
-        return f"{head}{_cited(self.theorem)}."
+        return f"{head}{_cited(self.theorem)}. {self.more}".strip()
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as in the JSON, with all that it says in one.
+
+        Examples:
+            >>> Claim("none", "nothing", more="Really.").to_dict()["says"]
+            'nothing. Really'
+        """
+        says = f"{self.says}. {self.more}" if self.more else self.says
+        told = {**asdict(self), "says": says.removesuffix(".")}
+        return {name: told[name] for name in told if name != "more"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +193,7 @@ class Certificate:
         retired: Number of reviewers whose scores were used up by coins, or None.
         sentence: All of it for people.
         brief: The claim alone, without what it assumes.
+        headline: The first sentence of that.
         reasons: Why there is no guarantee, what the data show first.
     """
 
@@ -190,6 +208,7 @@ class Certificate:
     retired: int | None
     sentence: str
     brief: str = ""
+    headline: str = ""
     reasons: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
@@ -201,7 +220,7 @@ class Certificate:
         """
         lists = {"checked": list(self.checked), "declared": list(self.declared)}
         found = {**asdict(self), **lists}
-        return {key: found[key] for key in found if key not in ("brief", "reasons")}
+        return {key: found[key] for key in found if key not in NOT_IN_JSON}
 
     def __str__(self) -> str:
         return self.sentence
@@ -234,8 +253,8 @@ def certify(
     reasons = tuple(finding.text for finding in voids)
     if voids or claim.theorem == NONE:
         head = f"No guarantee: {'; '.join(reasons)}" if voids else claim.says
-        brief = f"{head[:1].upper()}{head[1:]}."
-        sentence = brief
+        headline = f"{head[:1].upper()}{head[1:]}."
+        brief = sentence = headline if voids else claim.sentence()
         if voids and all(finding.advice for finding in voids):
             advice = " ".join(finding.advice for finding in voids)
             best = f"{claim.says}{_cited(claim.theorem)}"
@@ -245,6 +264,7 @@ def certify(
         for finding in found:
             claim = claim if finding.leaves is None else finding.leaves(claim)
         brief, sentence = _sentences(claim, found)
+        headline = brief
     proved = {name: to for name, to in asdict(claim).items() if name not in WORDED}
     return Certificate(
         **proved,
@@ -253,6 +273,7 @@ def certify(
         retired=retired,
         sentence=sentence,
         brief=brief,
+        headline=headline,
         reasons=reasons,
     )
 
@@ -318,6 +339,17 @@ def assignment_finding(
     shown = f"{REVEALED}; {NOT_SEALED}" if backing == "revealed" else backing
     standing: Standing = "checked" if backing == "verified" else "declared"
     return Finding(standing, f"random assignment ({design}): {shown}")
+
+
+def selection_findings(notices: Iterable[Notice]) -> Iterator[Finding]:
+    """Say that ratings were left out, which is harmless only if done blindly.
+
+    Examples:
+        >>> [one.text for one in selection_findings([Notice("excluded", "...")])]
+        ['ratings were left out (--exclude, --only) without a look at the scores']
+    """
+    if any(notice.code == EXCLUDED for notice in notices):
+        yield Finding("declared", LEFT_OUT)
 
 
 def _texts(findings: Iterable[Finding], standing: Standing) -> tuple[str, ...]:

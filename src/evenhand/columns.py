@@ -22,7 +22,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from evenhand.claims import Label, Notice
+from evenhand.claims import Label
 from evenhand.errors import RatingsError, listing, require_text, shown, unknown
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ FORMULA_START = "[\ufeff\u200b-\u200f\u2060]*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
-HIDDEN = r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{3164}\x{fe00}-\x{fe0f}]"
-"""Characters that nobody sees: Unicode's marks of format, and a few letters."""
+POINT_THOUSANDS = r"^\s*[+-]?[1-9][0-9]{0,2}\.[0-9]{3}\s*$"
 MISSING_WORDS = frozenset(
     {"no entry", "na", "n/a", "n.a.", "nan", "null", "none", "\\n", "x", "?"}
     | {"-", "--", "\u2013", "\u2014"}
@@ -192,49 +191,6 @@ def place_of(label: Label) -> tuple[bool, Label]:
     return isinstance(label, str), label
 
 
-def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
-    """Return pairs of labels that differ in ways that people overlook.
-
-    These are case, coding, white space, characters that nobody sees, zeros around a
-    whole number, and apostrophes before a formula.
-
-    Examples:
-        >>> alike(["Anna", "Bo", "anna", "1", "01"])
-        [('Anna', 'anna'), ('1', '01')]
-    """
-    texts = [label for label in labels if isinstance(label, str)]
-    if not texts:
-        return []
-    label = pl.col("label").str
-    # What case hides, upper case shows in full: "ß" is "SS" there.
-    plain = (
-        label.normalize("NFKC")
-        .str.to_uppercase()
-        .str.replace_all(HIDDEN, "")
-        .str.replace_all(r"\s+", " ")
-        .str.strip_chars()
-        .str.replace(f"^'+({FORMULA_START})", "$1")
-        .str.replace(r"^\+?0*([0-9]+)(?:\.0*)?$", "$1")
-    )
-    first = pl.col("label").first().over(plain)
-    pairs = pl.DataFrame({"label": texts}).select(first.alias("first"), "label")
-    return pairs.filter(pl.col("first") != pl.col("label")).rows()
-
-
-def alike_notices(what: str, pairs: Sequence[tuple[str, str]]) -> tuple[Notice, ...]:
-    """Say which labels differ only in ways that people overlook.
-
-    Examples:
-        >>> alike_notices("item", [("Tea", "tea")])[0].message
-        "Labels that look alike are taken for different items: 'Tea' and 'tea'."
-    """
-    if not pairs:
-        return ()
-    named = ", ".join(f"{shown(one)} and {shown(two)}" for one, two in pairs[:NAMED])
-    text = f"Labels that look alike are taken for different {what}s: {named}"
-    return (Notice(f"similar_{what}s", f"{text}{more_than_named(len(pairs))}."),)
-
-
 def more_than_named(count: int) -> str:
     """Say how many more there are than a notice names.
 
@@ -281,6 +237,27 @@ def column_values(column: nw.Series[IntoSeries]) -> pl.Series | list[object]:
             # pandas without PyArrow, or a value of another kind than it looked like.
             pass
     return [None if _is_missing(value) else value for value in column.to_list()]
+
+
+def as_valid(text: str) -> str:
+    """Return a text in which half a character, as JSON may hold, is a question mark."""
+    return text.encode(errors="replace").decode()
+
+
+def column_texts(values: object) -> pl.Series:
+    """Return a column of anything as texts, as they are, null where there is none.
+
+    Examples:
+        >>> column_texts([1, "a ", None]).to_list()
+        ['1', 'a ', None]
+    """
+    native = nw.from_native(values, allow_series=True, pass_through=True)
+    listed = column_values(native) if isinstance(native, nw.Series) else list(native)  # type: ignore[call-overload]  # a column
+    series = as_series(listed)
+    if series.dtype == pl.Object or series.dtype.is_nested():
+        texts = [None if it is None else as_valid(str(it)) for it in series]
+        return pl.Series(texts, dtype=pl.String)
+    return series.cast(pl.String)
 
 
 def _is_missing(value: object) -> bool:
@@ -411,6 +388,28 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
         found = ((row, shown(given[row]), _hint(given[row], source)) for row in named)
         raise source.each((row, rule + value, hint) for row, value, hint in found)
     return given.cast(pl.Float64)
+
+
+def require_no_thousands(cells: pl.Series, what: str, source: Source) -> None:
+    """Refuse 1.250 where commas are decimal points: it may be a thousand.
+
+    Raises:
+        RatingsError: If there is such a cell; each line is named.
+
+    Examples:
+        >>> require_no_thousands(pl.Series(["7,5", "1.250"]), "score", Source("r.csv"))
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.RatingsError: r.csv:1: score has decimal commas, so '1.250' may
+        be a thousand. Write thousands without a point, and decimals with one sign.
+    """
+    doubtful = cells.str.contains(POINT_THOUSANDS).fill_null(value=False).arg_true()
+    if len(doubtful):
+        rule = f"{what} has decimal commas, so {{}} may be a thousand"
+        advice = "Write thousands without a point, and decimals with one sign."
+        raise source.each(
+            (row, rule.format(shown(cells[row].strip())), advice) for row in doubtful
+        )
 
 
 def _hint(value: str, source: Source) -> str:
@@ -584,18 +583,30 @@ def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> 
     found = candidates(part, names, given)
     if len(found) == 1:
         return found[0]
+    option = option_for(part)
     if found:
         raise source.whole(
             f"Several columns may be the {part}: {_listed(found)}. "
-            f"Say which with {part}= or --{part}."
+            f"Say which with {option}."
         )
     if source.name is not None and any(re.fullmatch(NUMBER, name) for name in names):
         text = f"The first line must hold the column names, got {_listed(names)}."
         raise source.whole(text)
     raise source.whole(
         f"No column for the {part} among {_listed(names) or 'none at all'}. "
-        f"Say which it is with {part}= or --{part}."
+        f"Say which it is with {option}."
     )
+
+
+def option_for(part: str) -> str:
+    """Say how a column is named, in Python and on the command line.
+
+    Examples:
+        >>> option_for("item"), option_for("loser")
+        ('item= or --item', 'loser= or --column loser=COLUMN')
+    """
+    own = part in ("reviewer", "item", "score")
+    return f"{part}= or --{part}" if own else f"{part}= or --column {part}=COLUMN"
 
 
 def is_alias(name: str, aliases: frozenset[str]) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SHOWN = 8
 # Persian, Hindi and emojis are written with these; they move nothing.
 JOINERS = "\u200c\u200d"
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class EvenhandError(Exception):
@@ -310,6 +311,16 @@ def aligned(table: Sequence[Sequence[str]]) -> list[str]:
         )
         for row in table
     ]
+
+
+def visible(text: str) -> str:
+    r"""Show the control characters in a table or a query; lines and tabs stay.
+
+    Examples:
+        >>> print(visible("a\x1b[31m,1"))
+        a\x1b[31m,1
+    """
+    return CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def printable(value: object) -> str:

@@ -9,10 +9,11 @@ drawn from all that the ratings allow: every share a / (1 + a) is equally likely
 beforehand. Beyond, the fitted one is taken.
 
 With offsets eliminated (see `calibration.additive`) values have the covariance A^-1, in
-units of the rest's variance. Ratings say nothing about a shift of all offsets against
-all values; it has variance a / R for R reviewers, the same for each two items. Values
-plus the mean offset, which are what these reviewers would give on average, so have
-A^-1 - a / R.
+units of the rest's variance. It has a part that ratings cannot show: a shift of all
+offsets against all values, a / R for R reviewers and the same for each two items, as
+other reviewers of this kind may be stricter on the whole. Anchors fix it, so beside
+them A^-1 - a / R counts. Without them an interval holds 90 % of what all a together,
+each with Student's t, leave to the value.
 """
 
 from __future__ import annotations
@@ -59,10 +60,12 @@ TAIL = 0.05
 INTEGRATED, RATIOS = 100, np.linspace(-7.0, 7.0, 29)
 # Draws of values by orders alone, whose errors have no degrees of freedom to speak of.
 DRAWS, MANY = 2000, 10**6
+# Halvings of where an interval ends.
+HALVINGS = 60
 # Squared errors are said to be larger from this on; by chance they often are a little.
 POOR = 1.5
 # What counts as rounding, and the largest scores whose errors can be squared.
-ROUNDING, LARGEST = 1e-6, 1e150
+ROUNDING, LARGEST, TINY = 1e-6, 1e150, 1e-300
 ORDERS = ("monotone", "order only")
 REASONS = {
     "none": "scores as they are predict what held-out reviewers put higher best",
@@ -86,6 +89,19 @@ FORM_ASSUMED = (
 NO_ERRORS = (
     "or nothing shows how large errors are. Take the scores as marks, or collect more."
 )
+HOLDS = (
+    "9 of 10 intervals hold what reviewers of this kind would give on average, if {}."
+)
+ASSUMED = {
+    "mean": "no reviewer is stricter than another, and nobody's errors have to do with "
+    "those of others",
+    "additive": "a reviewer is as strict with one item as with another, and how strict "
+    "has nothing to do with which items they got, nor with how strict others are. "
+    "Fewer do if a school, team or language has its own level, or if better items went "
+    "to more lenient reviewers",
+    "bradley-terry": "reviewers' orders come about as the model has it, each without "
+    "regard to the others'",
+}
 SAYS = (
     "no guarantee: marks are right to the extent that reviewers' scales are as the "
     "{} model assumes"
@@ -153,6 +169,11 @@ class Grades(Drawn):
     titles: Mapping[Label, str]
     ratings: Ratings | None = field(default=None, compare=False)
 
+    @property
+    def assumes(self) -> str:
+        """What the intervals hold, and under which assumptions; a sentence."""
+        return HOLDS.format(ASSUMED[self.method])
+
     def at(self, standing: str) -> tuple[Label, ...]:
         """Name the items that are "above", "open" or "below" at the pass mark."""
         return tuple(row.item for row in self.items if row.standing == standing)
@@ -176,6 +197,7 @@ class Grades(Drawn):
             "verdict": self.verdict or None,
             "because": self.because,
             "form": self.form,
+            "assumes": self.assumes,
             **tail(self),
         }
 
@@ -208,16 +230,18 @@ class Means(NamedTuple):
     """Values of items on the scale of the scores.
 
     Attributes:
-        values: What these reviewers would give each item on average.
-        squares: Squared standard errors.
-        shared: Covariances of each item's error with those of chosen items.
+        values: What reviewers of this kind would give each item on average.
+        squares: Squared standard errors but for a shift of all, which anchors fix.
+        shared: Covariances of each item's error with those of chosen items, likewise.
         freedom: Degrees of freedom of the errors, for Student's t.
+        whole: Squared standard errors with the shift, so that t gives the interval.
     """
 
     values: Scores
     squares: Scores
     shared: Table
     freedom: float
+    whole: Scores
 
 
 class _Line(NamedTuple):
@@ -249,8 +273,8 @@ def grade(
 ) -> Grades:
     """Give each item a mark, with its error.
 
-    A mark is what the reviewers would give on average if each of them had scored the
-    item, by the model that `check` finds best. Marks are not drawn to the middle.
+    A mark is what reviewers of this kind would give on average, by the model that
+    `check` finds best. Marks are not drawn to the middle.
 
     Args:
         ratings: Scores; or ranks or comparisons, with at least two anchors; in a
@@ -273,7 +297,8 @@ def grade(
         The marks, highest first.
 
     Raises:
-        OptionError: If an option is out of range, or anchors do not fix the spread.
+        OptionError: If an option is out of range, anchors do not fix the spread, or
+            every item is one.
         RatingsError: If an item has no score, all have one only, or there are no scores
             and fewer than two different anchors.
 
@@ -366,6 +391,12 @@ def _anchors(
         for label, mark in anchors.items()
     }
     codes = sorted(found)
+    if len(codes) == ratings.n_items:
+        raise OptionError(
+            f"anchors must leave an item to grade, got marks of all {len(codes)}. Give "
+            "only marks that do not depend on these ratings, and leave out those of "
+            "the items to be graded."
+        )
     return np.array(codes, dtype=np.int64), np.array([found[code] for code in codes])
 
 
@@ -401,7 +432,8 @@ def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
         drawn = drawn_values(ratings, bradley_terry(ratings), DRAWS, seed)
         away = drawn - drawn.mean(axis=0)
         shared = away.T @ away[:, codes] / DRAWS
-        return Means(drawn.mean(axis=0), drawn.var(axis=0), shared, MANY)
+        squares = drawn.var(axis=0)
+        return Means(drawn.mean(axis=0), squares, shared, MANY, squares)
     return adjusted_means(ratings, codes, offsets=method != "mean")
 
 
@@ -445,10 +477,10 @@ def adjusted_means(
     ratios = np.exp(RATIOS) if offsets else np.zeros(1)
     if offsets and made.n_items > INTEGRATED:
         parts = Equations(made).fit(made.scores).variances
-        ratios = np.array([min(parts.reviewer / max(parts.rest, 1e-300), MOST)])
+        ratios = np.array([min(parts.reviewer / max(parts.rest, TINY), MOST)])
     with one_thread(made.n_items):
         found = [_at(links, sums, ratio, columns, freedom) for ratio in ratios.tolist()]
-    fits, values, squares, shared = (
+    fits, values, squares, shared, shifts = (
         np.array(part) for part in zip(*found, strict=True)
     )
     if len(fits) > 1:
@@ -457,17 +489,66 @@ def adjusted_means(
     share /= share.sum()
     middle, unit = share @ values, made.unit
     away = values - middle
-    squares = share @ (squares + away**2)
     shared = np.tensordot(share, shared, 1) + (share * away.T) @ away[:, columns]
+    whole = squares + shifts[:, None]
+    # Of one fitted ratio the shift is as uncertain as a mean of so many offsets.
+    law = freedom if len(fits) > 1 else _freedom(whole, shifts, freedom, links)
+    halves = _halves(share, away, np.sqrt(whole), law) / t_far(freedom)
+    squares = share @ (squares + away**2)
     return Means(
-        (middle + made.centre) * unit, squares * unit**2, shared * unit**2, freedom
+        (middle + made.centre) * unit,
+        squares * unit**2,
+        shared * unit**2,
+        freedom,
+        (halves * unit) ** 2,
     )
+
+
+def _freedom(whole: Table, shifts: Table, freedom: int, links: Links) -> Table:
+    """Return the degrees of freedom of a sum of two variances, by Satterthwaite."""
+    share = shifts[:, None] / np.maximum(whole, TINY)
+    others = max(len(links.loads) - 1, 1)
+    return np.asarray(1 / ((1 - share) ** 2 / freedom + share**2 / others))
+
+
+def _halves(share: Table, away: Table, spread: Table, freedom: Table | int) -> Scores:
+    """Return how far about the middle 90 % of a mixture of Student's t reach.
+
+    Args:
+        share: Of each part, which are rows of the others.
+        away: Where parts are, from the middle.
+        spread: How wide they are.
+        freedom: Their degrees of freedom.
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - slow to load
+
+    spread = np.maximum(spread, TINY)
+    low, high = np.zeros(away.shape[1]), (spread + np.abs(away)).max(axis=0)
+    high *= 2 * np.max(t_far(freedom))
+    for _ in range(HALVINGS):
+        reach = (low + high) / 2
+        ends = stdtr(freedom, (np.array([[[-1]], [[1]]]) * reach - away) / spread)
+        inside = share @ (ends[1] - ends[0]) < 1 - 2 * TAIL
+        low, high = np.where(inside, reach, low), np.where(inside, high, reach)
+    return np.asarray(high)
+
+
+def t_far(freedom: Table | float) -> Table:
+    """Return how many standard errors an interval reaches by Student's t.
+
+    Examples:
+        >>> round(float(t_far(10)), 3)
+        1.812
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load
+
+    return np.asarray(stdtrit(freedom, 1 - TAIL))
 
 
 def _at(
     links: Links, sums: Sums, ratio: float, columns: Codes, freedom: int
-) -> tuple[float, Scores, Scores, Table]:
-    """Return the log likelihood at one a, and values and their errors there."""
+) -> tuple[float, Scores, Scores, Table, float]:
+    """Return the log likelihood at one a, values and errors there, and the shift's."""
     weights, n_items = ratio / (1 + ratio * links.loads), len(links.counts)
     matrix, back = links.matrix[:, 1:], links.back[1:]
 
@@ -488,8 +569,8 @@ def _at(
     size = np.nan_to_num(inside.determinant) + np.log1p(ratio * links.loads).sum()
     fit = -(freedom * np.log(rest or 1.0) + size) / 2
     level = ratio / len(links.loads)
-    squares = np.maximum(inside.inverse_diagonal() - level, 0)
-    return fit, found[:, 0], rest * squares, rest * (found[:, 1:] - level)
+    squares = rest * np.maximum(inside.inverse_diagonal() - level, 0)
+    return fit, found[:, 0], squares, rest * (found[:, 1:] - level), rest * level
 
 
 def _scale(
@@ -563,17 +644,15 @@ def _marks(means: Means, line: _Line, codes: Codes) -> Table:
     error of 0 (Fieller's), as the slope may be uncertain. Its square is a + 2 b m + c m
     squared.
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load
-
     values = means.values - line.level
-    a, b, c = means.squares, np.zeros_like(values), 0.0
+    a, b, c = means.whole, np.zeros_like(values), 0.0
     if line.pull is not None:
         moved = line.pull @ means.shared[codes] @ line.pull.T
         tied = means.shared @ line.pull.T
-        a = a - 2 * tied[:, 0] + moved[0, 0]
+        a = means.squares - 2 * tied[:, 0] + moved[0, 0]
         if len(line.pull) > 1:
             b, c = moved[0, 1] - tied[:, 1], float(moved[1, 1])
-    far = line.widen * float(stdtrit(means.freedom, 1 - TAIL)) ** 2
+    far = line.widen * float(t_far(means.freedom)) ** 2
     square = line.slope**2 - far * c
     if square <= 0:
         raise OptionError(

@@ -288,7 +288,7 @@ class Method:
             "name": cls.name,
             "summary": cls.summary(),
             "assumes": cls.assumes,
-            "best": dataclasses.asdict(cls.best),
+            "best": cls.best.to_dict(),
             "default": cls.default,
             "claims": cls.best.sentence(),
             "reference": cls.reference,

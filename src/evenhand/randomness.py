@@ -100,6 +100,27 @@ def uniforms(source: Stream, size: int | tuple[int, ...]) -> NDArray[np.float64]
     return np.multiply(words, _TO_UNIT, dtype=np.float64).reshape(shape)
 
 
+def is_below(unit: float, chance: Fraction, source: Stream) -> bool:
+    """Say whether a uniform number of unlimited bits is below a chance.
+
+    Args:
+        unit: Its first 53 bits, as `uniforms` draws them.
+        chance: The chance, which the answer is True with, exactly.
+        source: Where further bits come from, as far as they matter.
+
+    Examples:
+        >>> is_below(0.5, Fraction(1, 3), stream(7, "coins"))
+        False
+        >>> is_below(1 - 2**-53, 1 - Fraction(1, 10**40), stream(7, "coins"))
+        True
+    """
+    low, step = Fraction(unit), Fraction(1, 2**SEED_BITS)
+    while low < chance < low + step:
+        step /= 2**WORD_BITS
+        low += int(source.random_raw()) * step
+    return low + step <= chance
+
+
 def standard_normal(units: NDArray[np.float64]) -> NDArray[np.float64]:
     """Turn uniforms into standard normal numbers.
 

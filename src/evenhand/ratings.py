@@ -21,8 +21,6 @@ from evenhand.columns import (
     Columns,
     Labels,
     Source,
-    alike,
-    alike_notices,
     candidates,
     code_labels,
     find_columns,
@@ -41,7 +39,9 @@ from evenhand.errors import (
     shown,
     unknown,
 )
+from evenhand.labels import alike, alike_notices, blank_notices
 from evenhand.progress import announce
+from evenhand.votes import require_items
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
@@ -54,12 +54,23 @@ Names: TypeAlias = "str | Sequence[str]"
 Data: TypeAlias = "Ratings | IntoDataFrame | IntoLazyFrame"
 # Between the labels of several columns that name one reviewer or item together.
 BETWEEN = " / "
+UNRATED_ITEMS = "unrated_items"
 WEIGHTS_USED = "Ratings count by weights, but not in columns mean score and spread."
 TOGETHER = (
     "If several columns name the reviewer together, name them all, as in reviewer= or "
     "--reviewer judge+prompt."
 )
 COUNTS = "It says how much the rating counts."
+NAMING = {"people": True, "seats": False}
+"""What may stand behind the columns of the reviewer: whether a label is one person."""
+OWN_REVIEWERS = (
+    "Each score counts as a reviewer of its own: nothing says how strict anyone is, "
+    "and scores are compared as if all were equally strict. If each label is one "
+    "person, say reviewer='people' or --reviewer people."
+)
+# Labels that were made for one item are equal now and then. They are recognised among
+# so many reviewers and items, if at most this share has several ratings, and so many.
+PSEUDONYMS, ITEMS, EQUAL_SHARE, EQUAL_LABELS = 100, 10, 0.02, 3
 # Of fewer clusters none can say how much they differ.
 FEWEST_CLUSTERS = 6
 
@@ -79,6 +90,9 @@ class Ratings:
             given to matched pairs of reviewers.
         weights: How much each rating counts in models, positive; by default all alike.
         all_items: Every item there is, if some have no rating.
+        people: Whether a label is one person (True), or somebody else at each item, as
+            pseudonyms and seats are (False): then each score counts as a reviewer of
+            its own. By default pseudonyms are recognised: nearly all rated one item.
 
     Attributes:
         kind: "scores", "ranks" or "comparisons".
@@ -119,14 +133,17 @@ class Ratings:
         pairs: Sequence[Label] | NDArray[np.generic] | None = None,
         weights: Sequence[float] | NDArray[np.generic] | None = None,
         all_items: Sequence[Label] | None = None,
+        people: bool | None = None,
     ) -> None:
         """Validate and sort the ratings."""
+        if people is not None and not isinstance(people, bool):
+            raise must_be("people", "True, False or None", people)
         columns: dict[str, object]
         columns = {"reviewer": reviewers, "item": items, "score": scores}
         more = {"pair": pairs, "weight": weights}
         columns |= {name: values for name, values in more.items() if values is not None}
         names = Columns(**{name: name for name in columns})
-        self._fill(columns, names, Source(), all_items)
+        self._fill(columns, names, Source(), all_items, people=people)
 
     @classmethod
     def from_frame(
@@ -151,7 +168,8 @@ class Ratings:
 
         Args:
             frame: pandas, polars, PyArrow, DuckDB, ... dataframe, one row per rating.
-            reviewer: Column of the reviewer, or several that name one together.
+            reviewer: Column of the reviewer, or several that name one together; behind
+                them "people" or "seats" may say whether a label is one person.
             item: Column of the item, or several.
             score: Column of the score, higher is better.
             rank: Column of the rank, 1 is best; used when there is no score.
@@ -181,12 +199,14 @@ class Ratings:
             ('a / p',)
         """
         known = frame_columns(frame)
-        people, items, pairs = (
+        reviewer, people = take_naming(reviewer, known)
+        persons, items, pairs = (
             _join_columns(known, part, names)
             for part, names in (("reviewer", reviewer), ("item", item), ("pair", pair))
         )
-        given = given_columns(people, items, score, rank, winner, loser, pairs, weight)
-        return cls.from_columns(known, given, Source(), all_items=all_items)
+        given = given_columns(persons, items, score, rank, winner, loser, pairs, weight)
+        more: Any = {"all_items": all_items, "people": people}
+        return cls.from_columns(known, given, Source(), **more)
 
     @classmethod
     def from_columns(
@@ -196,6 +216,7 @@ class Ratings:
         source: Source,
         *,
         all_items: Sequence[Label] | None = None,
+        people: bool | None = None,
         titles: Mapping[str, str] | None = None,
         notices: Sequence[Notice] = (),
         read_as: str = "",
@@ -207,6 +228,7 @@ class Ratings:
             given: Which column holds what; the others are found by name.
             source: Where the columns came from, for messages.
             all_items: Every item there is, if some have no rating.
+            people: Whether a label is one person; by default pseudonyms are recognised.
             titles: What people call an item, by its label as text.
             notices: What was left out before, and why.
             read_as: What the file was taken for.
@@ -224,8 +246,10 @@ class Ratings:
         """
         names = find_columns(list(columns), given, source)
         ratings = cls.__new__(cls)
-        ratings._fill(columns, names, source, all_items)  # noqa: SLF001 - our own
-        ratings.notices = (*notices, *ratings.notices)
+        data = columns, names, source, all_items
+        ratings._fill(*data, people=people)  # noqa: SLF001 - our own
+        # A reader may have said already what labels say again.
+        ratings.notices = tuple(dict.fromkeys((*notices, *ratings.notices)))
         named = titles or {}
         ratings.titles = {
             item: named[str(item)]
@@ -415,6 +439,31 @@ class Ratings:
         said = ("weights_used", WEIGHTS_USED) if used else ("weights_unused", unused)
         return () if self.weights is None else (Notice(*said),)
 
+    def with_unrated(self, labels: Sequence[Label], total: int) -> Ratings:
+        """Return the same ratings, which know of items that nobody rated.
+
+        Args:
+            labels: Those items.
+            total: How many items were to be rated.
+
+        Examples:
+            >>> ratings = Ratings(["a"], ["x"], [1]).with_unrated(["y"], 2)
+            >>> ratings.unrated_labels, ratings.notices[0].message
+            (('y',), "1 of 2 items was not judged and is not in the result: 'y'.")
+        """
+        if not labels:
+            return self
+        were, are = ("was", "is") if len(labels) == 1 else ("were", "are")
+        text = (
+            f"{len(labels):,} of {counted(total, 'item')} {were} not judged and {are} "
+            f"not in the result: {listing(labels)}."
+        )
+        known = (one for one in self.notices if one.code != UNRATED_ITEMS)
+        taken = copy.copy(self)
+        taken.unrated_labels = tuple(labels)
+        taken.notices = (Notice(UNRATED_ITEMS, text), *known)
+        return taken
+
     def item_code(self, label: Label) -> int:
         """Return the code of an item.
 
@@ -489,6 +538,8 @@ class Ratings:
         names: Columns,
         source: Source,
         all_items: Sequence[Label] | None,
+        *,
+        people: bool | None,
     ) -> None:
         self.titles: Mapping[Label, str] = {}
         self.read_as, self.kind = "", names.kind
@@ -498,6 +549,7 @@ class Ratings:
             extra = label_series(all_items, "item", Source())
         taken = _compared_rows if names.kind == "comparisons" else _rated_rows
         rows = taken(columns, names, source)
+        blanks = _blank_notices(columns, names)
         self.unrated_labels: Labels = ()
         notices: list[Notice] = []
         if rows["value"].null_count() > 0:
@@ -508,11 +560,18 @@ class Ratings:
             text = "There is no rating. Give at least one row with a score."
             raise source.whole(text)
         self._code(rows, extra, source)
+        similar = alike_notices("reviewer", alike(self.reviewer_labels))
+        if people is None and (pseudonyms := self._pseudonym_notices()):
+            # Labels of no person are not misspelt.
+            similar, people = pseudonyms, False
         self.notices: tuple[Notice, ...] = (
             *notices,
-            *alike_notices("reviewer", alike(self.reviewer_labels)),
+            *blanks,
+            *similar,
             *alike_notices("item", alike(self.item_labels)),
         )
+        if people is False:
+            self._split_reviewers()
 
     def _code(
         self, rows: pl.DataFrame, extra: pl.Series | None, source: Source
@@ -537,6 +596,46 @@ class Ratings:
         self.weights: Scores | None = None
         if "weight" in rows.columns:
             self.weights = frozen(rows["weight"].to_numpy()[order])
+
+    def _pseudonym_notices(self) -> tuple[Notice, ...]:
+        """Say that reviewers look like pseudonyms for one item, if they do.
+
+        They rated one item each, but for a few labels that are equal by chance.
+        """
+        loads = np.bincount(self.reviewer_codes)
+        several = int((loads > 1).sum())
+        many = self.n_reviewers >= PSEUDONYMS and self.n_items >= ITEMS
+        if self.kind != "scores" or not many or loads.max() > EQUAL_LABELS:
+            return ()
+        if not 0 < several <= EQUAL_SHARE * self.n_reviewers:
+            return ()
+        text = (
+            f"Reviewers look like pseudonyms for one item: all but {several:,} of "
+            f"{self.n_reviewers:,} rated one item only. {OWN_REVIEWERS}"
+        )
+        return (Notice("pseudonyms", text),)
+
+    def _split_reviewers(self) -> None:
+        """Make each score that of a reviewer of its own: "anna#1", "anna#2"."""
+        if self.kind != "scores":
+            rule = f"left out for {self.kind}: one alone orders nothing"
+            raise must_be("reviewer", rule, "seats")
+        codes = self.reviewer_codes
+        texts = pl.Series(self.reviewer_labels).cast(pl.String).gather(codes)
+        mark = "#"
+        while texts.str.contains(mark, literal=True).any():
+            mark += "#"
+        number = np.arange(self.n_ratings) - np.searchsorted(codes, codes) + 1
+        rows = pl.DataFrame({"label": texts, "number": number})
+        rows = rows.with_columns(several=np.bincount(codes)[codes] > 1)
+        numbered = pl.format(f"{{}}{mark}{{}}", "label", "number")
+        label = pl.when("several").then(numbered).otherwise("label")
+        self.reviewer_labels, codes = code_labels(rows.select(label).to_series())
+        order = np.argsort(codes, kind="stable")
+        self.reviewer_codes = frozen(codes[order])
+        for name in ("item_codes", "preference", "pair_codes", "weights"):
+            if (column := getattr(self, name)) is not None:
+                setattr(self, name, frozen(column[order]))
 
 
 def as_ratings(
@@ -650,6 +749,27 @@ def is_frame(data: object) -> bool:
     return isinstance(native, nw.DataFrame | nw.LazyFrame)
 
 
+def take_naming(
+    names: Names, columns: Mapping[str, object]
+) -> tuple[Names, bool | None]:
+    """Take "people" or "seats" from behind the columns that name the reviewer.
+
+    Returns:
+        The columns without it, and whether a label is one person; None if not said.
+
+    Examples:
+        >>> take_naming(["judge", "people"], {"judge": []})
+        (['judge'], True)
+        >>> take_naming("seats", {"seats": []})
+        ('seats', None)
+    """
+    parts = [names] if isinstance(names, str) else names
+    last = parts[-1] if isinstance(parts, Sequence) and len(parts) else ""
+    if not isinstance(last, str) or last not in NAMING or last in columns:
+        return names, None
+    return parts[:-1] or "", NAMING[last]
+
+
 def _join_columns(known: dict[str, Any], part: str, names: Names | None) -> str:
     """Return a column's name; of several, join the labels to a new column."""
     if isinstance(names, str) or names is None:
@@ -744,6 +864,9 @@ def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
     pair = [typed_labels(rows[part]) for part in ("reviewer", "item")]
     first = pl.col("row").first().over("reviewer", "item").alias("first")
     again = rows.select("row", *pair).with_columns(first)
+    again = again.filter(pl.col("row") > pl.col("first"))
+    many = again.height > LISTED
+    # Of many the first tells enough; a sentence for each would fill the memory.
     found = [
         (
             row,
@@ -751,13 +874,12 @@ def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
             f"second rating after {source.place(before)}",
             "",
         )
-        for row, who, what, before in again.rows()
-        if row > before
+        for row, who, what, before in again.head(1 if many else LISTED).rows()
     ]
-    if len(found) <= LISTED:
+    if not many:
         return found
     row, text, _ = found[0]
-    return [(row, f"{text}, and so have {len(found) - 1:,} rows more", TOGETHER)]
+    return [(row, f"{text}, and so have {again.height - 1:,} rows more", TOGETHER)]
 
 
 def _compared_rows(
@@ -767,6 +889,7 @@ def _compared_rows(
     used = [name for name in (names.winner, names.loser, names.reviewer) if name]
     series = {name: label_series(columns[name], name, source) for name in used}
     _check_lengths({name: len(labels) for name, labels in series.items()}, source)
+    require_items(columns, names, source)
     winners = series[names.winner]
     items = _joined(winners, series[names.loser])
     # Comparisons are numbered in the order of labels, where 9 comes before 10.
@@ -787,6 +910,17 @@ def _compared_rows(
     value = np.repeat([1.0, 0.0], len(winners))
     both = {"reviewer": pl.concat([reviewers] * 2), "item": items, "value": value}
     return pl.DataFrame(both).with_row_index("row")
+
+
+def _blank_notices(columns: Mapping[str, object], names: Columns) -> tuple[Notice, ...]:
+    """Say which labels were one but for blanks around them."""
+    items = [names.item, names.winner, names.loser]
+    parts = {"reviewer": [names.reviewer], "item": items}
+    return tuple(
+        notice
+        for part, used in parts.items()
+        for notice in blank_notices(part, [columns[name] for name in used if name])
+    )
 
 
 def _joined(first: pl.Series, second: pl.Series) -> pl.Series:
@@ -823,5 +957,5 @@ def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice
     notices = [Notice(f"missing_{noun}s", text)]
     if lost:
         text = f"Items without any {noun} are not in the result: {listing(lost)}."
-        notices.append(Notice("unrated_items", text))
+        notices.append(Notice(UNRATED_ITEMS, text))
     return notices

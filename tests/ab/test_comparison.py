@@ -90,14 +90,11 @@ class TestLists:
         assert "can be worse than a coin" in comparison.notices[0].message
 
     @pytest.mark.parametrize("method", METHODS[1:])
-    def test_one_side_empty_is_a_fair_coin(self, method: str) -> None:
+    def test_both_items_need_a_score(self, method: str) -> None:
         for sides, empty in ((([], [1, 2]), "'A'"), (([5], []), "'B'")):
-            found = [compare(*sides, method=method, rng=seed) for seed in range(30)]
-            assert {comparison.p_first for comparison in found} == {0.5}
-            assert {comparison.winner for comparison in found} == {"A", "B"}
-            assert found[0].votes is None
-            assert codes(found[0]) == ["one_side_empty"]
-            assert found[0].notices[0].message.startswith(f"{empty} has no score")
+            text = f"There is no score of {empty} to compare. Both items need one."
+            with pytest.raises(RatingsError, match=f"^{text}$"):
+                compare(*sides, method=method, rng=1)
 
     def test_data_counts_scores_and_hashes_them(self) -> None:
         data = compare([7, 9], [6, 3], rng=1).data
@@ -232,10 +229,9 @@ class TestRatings:
         with pytest.raises(RatingsError, match=words):
             compare(ratings_of([7, 9], [5, 6], pairs=pairs), rng=1)
 
-    def test_an_item_without_scores_is_a_fair_coin(self) -> None:
-        comparison = compare(ratings_of([1, 2], []), rng=1)
-        assert comparison.p_first == 0.5
-        assert codes(comparison) == ["one_side_empty"]
+    def test_an_item_without_scores_is_not_compared(self) -> None:
+        with pytest.raises(RatingsError, match="no score of 'y' to compare"):
+            compare(ratings_of([1, 2], []), rng=1)
 
     def test_notices_of_the_ratings_come_along(self) -> None:
         frame = pl.DataFrame(
@@ -433,8 +429,8 @@ class TestResult:
         text = repr(compare([3, 1], [2, 0], method="sign", rng=7))
         assert text.splitlines() == [
             "A comes out ahead of B, by 2 votes to 0: mean 2 (n 2) against 1 (n 2).",
-            "Difference 1; p = 0.667, if reviewers were assigned at random, which "
-            "nobody declared.",
+            "Difference 1; p = 0.667, if assigned at random, which nobody declared, "
+            "and all would have scored either item.",
             "score     0     1     2     3",
             "A       0 %  50 %   0 %  50 %",
             "B      50 %   0 %  50 %   0 %",

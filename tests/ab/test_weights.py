@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import weights
-from evenhand.ab.weights import GapWeight, as_weight, odd, resolved
+from evenhand.ab.weights import GapWeight, as_weight, odd, resolved, toss
+
+if TYPE_CHECKING:
+    from evenhand.randomness import Stream
 
 BUILT_IN = [
     weights.rational(),
@@ -474,3 +478,51 @@ def test_no_table_of_steps_has_a_larger_worst_margin(sizes: list[float]) -> None
     assert min(margin_per_effect(weight, *two) for two in pairs) <= Fraction(
         1, 4 * RANGE
     )
+
+
+class Ones:
+    """A stream in which every bit is one."""
+
+    def random_raw(self) -> int:
+        return 2**64 - 1
+
+
+ONES, LAST = cast("Stream", Ones()), 1 - 2.0**-53
+
+
+def test_a_coin_on_a_gap_that_floats_take_for_certain_can_still_lose() -> None:
+    weight, scores = weights.rational(), (1e18, 0.0)
+    chance = float(odd(weight, 1e18))
+    assert chance == 1.0
+    assert not toss(weight, LAST, chance, scores, ONES)
+    assert toss(weight, 0.5, chance, scores, ONES)
+
+
+def test_a_coin_on_two_scores_has_their_exact_difference() -> None:
+    """1e18 less 1 and less 0 are the same float, but not the same chance."""
+    weight = weights.rational()
+    exact = 1 - 1 / (2 * (1 + Fraction(10**18 - 1)))
+    between = (exact + 1 - 1 / (2 * (1 + Fraction(10**18)))) / 2
+    word = int((between - Fraction(LAST)) * 2**117)
+    source = cast("Stream", Given(word))
+    assert not toss(weight, LAST, 1.0, (1e18, 1.0), source)
+    assert toss(weight, LAST, 1.0, (1e18, 0.0), source)
+
+
+class Given:
+    """A stream that begins with a word, and goes on with zeros."""
+
+    def __init__(self, word: int) -> None:
+        self.word = word
+
+    def random_raw(self) -> int:
+        return self.word
+
+
+def test_a_gap_just_beyond_a_range_is_certain() -> None:
+    assert toss(weights.linear(0.3), LAST, 1.0, (0.4, 0.1), ONES)
+    assert not toss(weights.linear(0.3), 0.0, 0.0, (0.1, 0.4), ONES)
+
+
+def test_a_weight_without_an_exact_form_is_tossed_as_it_is_rounded() -> None:
+    assert toss(weights.sigmoid(), LAST, 1.0, (1e18, 0.0), ONES)

@@ -88,7 +88,8 @@ def test_groups_that_wild_scales_part_are_named() -> None:
     scores = 100.0 * source.permutation(40)[reviewers] + half
     fit = adaptive(Ratings(reviewers, items, scores))
     assert fit.groups.tolist() == [0] * 5 + [1] * 5
-    (notice,) = fit.notices
+    notice, bound = fit.notices
+    assert bound.code == "no_noise"
     assert notice.code == "unlinked_groups"
     assert "groups are not comparable" in notice.message
 
@@ -99,7 +100,8 @@ def test_rounding_does_not_decide_whether_an_exact_half_is_wild(
 ) -> None:
     scores = [base + scale * score for score in (-1, 0, -1, -1, 0, 0)]
     fit = adaptive(Ratings(list("aabbcc"), list("wzyzxz"), scores))
-    assert fit.rho == pytest.approx(0.5, abs=1e-8)
+    # Items that do not vary have a millionth of the rest's variance.
+    assert fit.rho == pytest.approx(0.5, abs=1e-6)
     assert len(set(fit.groups.tolist())) == 3
     assert [notice.code for notice in fit.notices] == ["unlinked_groups"]
 

@@ -8,8 +8,8 @@ from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import Links, Sums, additive
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.calibration.design import Fit, design
+from evenhand.calibration.nodes import Node, node_at
 from evenhand.calibration.posterior import drawn_values, node_of_means
-from evenhand.calibration.redraws import Node, node_at
 from evenhand.ratings import Ratings
 
 Floats = NDArray[np.float64]

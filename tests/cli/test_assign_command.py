@@ -444,3 +444,16 @@ def test_a_comparison_takes_a_chain_and_certifies_it() -> None:
     )
     assert told["conditional"].startswith("on average over the assignment")
     assert audited("d.json", file, "--assignment", "draw").exit_code == 0
+
+
+def test_a_label_does_nothing_to_a_terminal() -> None:
+    title = "\x1b]owned\x07x"
+    Path("odd.txt").write_text(f"{title}\ny\n=1+1\n")
+    words = ("--items", "odd.txt", "--reviewers", "people.csv", "--design", "balanced")
+    found = run(*words, "--per-reviewer", "3", "--seed", "1")
+    assert found.exit_code == 0, found.stderr
+    assert "\x1b" not in found.stdout + found.stderr
+    assert "Anna,\\x1b]owned\\x07x" in found.stdout
+    assert "Anna,'=1+1" in found.stdout
+    assert run(*words, "--per-reviewer", "3", "-o", "out.csv").exit_code == 0
+    assert title in Path("out.csv").read_text()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -377,16 +378,15 @@ def test_a_screen_without_a_character_gets_an_escape() -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--items", "10", "9")])
-def test_an_item_of_which_no_row_has_a_score_is_an_empty_side(
+def test_an_item_of_which_no_row_has_a_score_is_not_compared(
     words: tuple[str, ...],
 ) -> None:
     text = "reviewer,item,score\na,10,\nb,9,2\n"
     result = run("compare", "-", *words, "--seed", "1", "--json", given=text)
-    told = json.loads(result.stdout)
-    assert told["items"] == ([10, 9] if words else [9, 10])
-    assert told["p_first"] == 0.5
-    codes = [warning["code"] for warning in told["warnings"]]
-    assert codes == ["missing_scores", "one_side_empty"]
+    assert refused(result) == (
+        "evenhand: There is no score of 10 to compare. Both items need one. 1 row "
+        "without a score was left out: item 10 by a.\n"
+    )
     typo = run("compare", "-", "--items", "11", "9", given=text)
     assert "unknown item '11'" in refused(typo)
 
@@ -594,3 +594,37 @@ def test_methods_shows_one_method_with_its_options() -> None:
     assert "did you mean 'flips'?" in refused(run("methods", "flip"))
     both = json.loads(run("methods", "mean", "--json").stdout)["methods"]
     assert [row["job"] for row in both] == ["compare", "rank"]
+
+
+def single_options() -> list[tuple[str, str, int]]:
+    """Return every option that is given once, its command and its number of values."""
+    context = cli.make_context("evenhand", ["methods"])
+    return [
+        (command, one.opts[0], one.nargs)
+        for command in cli.list_commands(context)
+        for one in (cli.get_command(context, command) or cli).params
+        if isinstance(one, click.Option) and not (one.multiple or one.is_flag)
+    ]
+
+
+def test_an_option_that_cannot_be_repeated_is_refused_twice() -> None:
+    found = single_options()
+    assert ("rank", "--score", 1) in found
+    assert ("serve", "--port", 1) in found
+    for command, option, values in found:
+        words = [option, *["1"] * values] * 2
+        said = CliRunner().invoke(cli, [command, *words]).output
+        once = (
+            f"evenhand: {option} must be given once, got it 2 times. Keep one of them."
+        )
+        assert once in said
+
+
+def test_options_that_can_be_repeated_are(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("who,what,place\na,x,1\na,y,2\nb,y,2\nb,z,1\n")
+    words = ["--reviewer", "who", "--item", "what", "--column", "rank=place"]
+    leave = ["--exclude", "x", "--exclude", "a", "--json", "--json"]
+    assert run("rank", str(file), *words, *leave).exit_code == 0
+    twice = run("rank", str(file), *words, "--column", "rank=what")
+    assert "--column rank must be given once, got it twice." in refused(twice)

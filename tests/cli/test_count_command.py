@@ -108,3 +108,36 @@ class TestQuery:
         assert "'rank' is not one of 'compare'" in run("query", "rank").stderr
         refused = run("query", "pairs", "--dialect", "oracle")
         assert "'oracle' is not one of 'duckdb'" in refused.stderr
+
+
+TITLE = "\x1b]0;owned\x07x"
+"""A label that would rename the window of a terminal."""
+
+
+class TestHostileNames:
+    def test_counts_run_neither_in_a_spreadsheet_nor_on_a_terminal(
+        self, tmp_path: Path
+    ) -> None:
+        labels = {"user": list("abcd"), "item": [TITLE, TITLE, "=1+1", "=1+1"]}
+        frame = pl.DataFrame({**labels, "score": [1, 2, 3, 4]})
+        frame.write_csv(tmp_path / "d.csv")
+        out = tmp_path / "counts.csv"
+        shown = run("count", str(tmp_path / "d.csv"))
+        assert shown.exit_code == 0, shown.stderr
+        assert "\x1b" not in shown.stdout
+        assert "\\x1b]0;owned\\x07x,1.0,1,checked" in shown.stdout
+        assert "Control characters in names are shown as \\x1b" in shown.stderr
+        assert "\n'=1+1,3.0,1,checked\n" in shown.stdout
+        assert run("count", str(tmp_path / "d.csv"), "-o", str(out)).exit_code == 0
+        assert "'=1+1,3.0" in out.read_text()
+        # Read again, the labels are as they were.
+        read = eh.read_counts(str(out))
+        assert set(read.item_labels) == {TITLE, "=1+1"}
+        assert read.sha256 == eh.count_ratings(frame).sha256
+
+    @pytest.mark.parametrize("words", [("--table", TITLE), ("--items", TITLE, "y")])
+    def test_a_query_does_nothing_to_a_terminal(self, words: tuple[str, ...]) -> None:
+        shown = run("query", "compare", *words)
+        assert shown.exit_code == 0, shown.stderr
+        assert "\x1b" not in shown.stdout
+        assert "owned" in shown.stdout

@@ -1,6 +1,8 @@
 """`evenhand reproduce`, as a stranger would use it."""
 
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -62,6 +64,7 @@ def test_one_figure_is_made_alone_with_a_seed_that_is_drawn_and_printed(
         "fig3.json",
         "fig3.png",
         "fig3.svg",
+        "figures.html",
     ]
     assert "22.7411" in result.stdout
     assert "fig2" not in result.stdout
@@ -98,16 +101,41 @@ def test_help_ends_with_an_example() -> None:
     assert "evenhand reproduce all -o out/ --seed 7" in text
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["reproduce fig2 --quick -o OUT", "rank examples/panel.csv --export charts=OUT"],
-)
+def test_a_plain_installation_writes_numbers_and_a_page_with_the_charts(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['vl_convert'] = None\n"
+        "from evenhand.lab import figures\n"
+        "figures.QUICK = figures.Size(20, 2, 5, (2, 30), (3, 4))\n"
+        "from evenhand.cli import cli\n"
+        "cli(['reproduce', 'all', '--quick', '-o', sys.argv[1], '--seed', '7'])\n"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / "out")]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    assert result.returncode == 0
+    assert "pip install 'evenhand[charts]'" in result.stderr
+    names = ("fig1", "fig1a", "fig1b", "fig1c", "fig2", "fig3")
+    numbers = {f"{name}{end}" for name in names for end in (".csv", ".json")}
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == {*numbers, "figures.html"}
+    page = (tmp_path / "out" / "figures.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 5
+    assert page.count("votes (paper)") == 3
+    # Nothing is loaded from elsewhere; the one address is the name of SVG's elements.
+    assert "<script" not in page
+    assert {*re.findall(r"https?://[^\"]*", page)} == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"(?:src|href)=|url\(|@import", page)
+
+
 def test_without_the_package_for_charts_a_sentence_says_what_to_install(
-    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     out = tmp_path / "charts"
-    result = CliRunner().invoke(cli.cli, words.replace("OUT", str(out)).split())
+    words = ["rank", "examples/panel.csv", "--export", f"charts={out}"]
+    result = CliRunner().invoke(cli.cli, words)
     assert result.exit_code == 2
     assert "pip install 'evenhand[charts]'" in result.stderr
     assert result.stdout == ""

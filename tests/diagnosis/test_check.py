@@ -26,6 +26,7 @@ from evenhand.diagnosis.reviewers import (
     AGAINST,
     BOOTSTRAP,
     FORMULA,
+    LITTLE,
     NOT_ENOUGH,
     UNRELATED,
     describe,
@@ -39,6 +40,7 @@ from evenhand.posets.graph import comparisons
 from evenhand.randomness import stream
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
+from evenhand.words import tables
 
 
 def crossed(
@@ -479,6 +481,63 @@ def test_two_reviewers_who_contradict_each_other_have_no_strictness() -> None:
     for one in found.reviewers:
         assert one.strictness == one.agreement == NOT_ENOUGH
         assert one.correlation == pytest.approx(-1)
+
+
+def three_judges(shared: float) -> Ratings:
+    """Two who agree, and a third whose scores are noise but for this share of items.
+
+    One of the first rated a part of the items only, so that items have two scores or
+    three.
+    """
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=3000)
+    own = np.where(rng.random(3000) < shared, values, rng.normal(size=3000))
+    judges = [values + 0.6 * rng.normal(size=3000) for _ in range(2)]
+    rows = [("a", item, judges[0][item]) for item in range(3000)]
+    rows += [("b", item, judges[1][item]) for item in range(800, 3000)]
+    rows += [("noise", item, own[item]) for item in range(2400)]
+    return Ratings(*zip(*rows, strict=True))
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_a_noise_judge_of_three_is_named_with_the_correlation() -> None:
+    # Of 2,400 pairs a correlation of 0 is seen above 0.1 or below -0.1 for fewer than
+    # one seed in a million.
+    found = check(three_judges(0.0), rng=7)
+    people = {one.reviewer: one for one in found.reviewers}
+    assert people["noise"].agreement == UNRELATED
+    assert abs(people["noise"].correlation or 0.0) < 0.1
+    assert {people[who].agreement for who in "ab"} == {"agrees"}
+    said = {one.code: one.message for one in found.findings}
+    assert "1 reviewer ('noise') has no relation to the others" in said["disagreeing"]
+    number = f"{people['noise'].correlation:.2f}"
+    start = (
+        "Correlation with the others' scores of the same items, with 95% intervals: "
+    )
+    assert said["correlations"].startswith(f"{start}'noise' {number} (")
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_many_ratings_that_show_a_small_correlation_are_not_taken_for_agreement() -> (
+    None
+):
+    # A correlation of 0.08; five standard errors above and below are 0 and 0.18.
+    found = check(three_judges(0.1), rng=7).reviewers[2]
+    assert found.reviewer == "noise"
+    assert found.agreement == found.strictness == LITTLE
+    assert found.offset is None
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_of_two_judges_with_many_ratings_the_correlation_is_said() -> None:
+    rng = np.random.default_rng(9)
+    scores = [*rng.normal(size=300), *rng.normal(size=300)]
+    ratings = Ratings(["a"] * 300 + ["b"] * 300, list(range(300)) * 2, scores)
+    found = check(ratings, rng=7)
+    said = {one.code: one.message for one in found.findings}["correlations"]
+    assert said.endswith("2 reviewers are too few to say who departs.")
+    cells = tables.reviewers(found.reviewers).rows
+    assert all("correlation " in str(row) for row in cells)
 
 
 @pytest.mark.usefixtures("no_ladder")

@@ -93,7 +93,8 @@ def test_a_missing_column_is_asked_for_and_may_be_named() -> None:
     text = (HEADER + ROWS).replace("Loser ID", "Other")
     assert refused(text, format="gavel") == (
         "decisions.csv: No column for the loser among 'Annotator ID', 'Winner ID', "
-        "'Other', 'Time'. Say which it is with loser= or --loser."
+        "'Other', 'Time'. Say which it is with loser= or --column "
+        "loser=COLUMN."
     )
     assert read(text, format="gavel", loser="Other").n_items == 3
 

@@ -156,6 +156,15 @@ def test_old_anonymous_reviewers_are_told_apart_by_paper() -> None:
     assert "pseudonyms" in notices(ratings)
 
 
+def test_a_pseudonym_that_two_papers_have_by_chance_is_two_reviewers() -> None:
+    found = [note(paper, "x", rating=str(paper)) for paper in (7, 8, 9)]
+    for one, end in zip(found, ("Y88j", "Y88j", "aB3x"), strict=True):
+        one["signatures"] = [f"Venue/2022/Reviewer_{end}"]
+    people = [reviewer for reviewer, _ in scores(read(found))]
+    assert len({*people}) == 3
+    assert sorted(people)[0] == "2022/Reviewer_aB3x"
+
+
 def test_a_group_or_no_signature_makes_each_note_its_own_reviewer() -> None:
     found = [deepcopy(one) for one in REVIEWS]
     found[0]["signatures"] = [f"{VENUE}/Reviewers"]

@@ -14,7 +14,7 @@ import pytest
 import xlsxwriter
 
 from evenhand.errors import OptionError, RatingsError
-from evenhand.formats import files, tables
+from evenhand.formats import tables
 from evenhand.formats.decoder import decode
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
@@ -249,15 +249,6 @@ def test_text_has_the_separator_of_its_header(name: str) -> None:
     assert read(text, name, **options).sha256 == EXPECTED.sha256
 
 
-def test_what_grows_beyond_all_bounds_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(files, "MOST_BYTES", 50)
-    assert read(gzip.compress(GOOD.encode()), "a.csv.gz").n_ratings == 2
-    message = refused(gzip.compress(GOOD.encode() + b"\n" * 100), "a.csv.gz")
-    assert message.startswith("a.csv.gz: The file must have at most 0.0 MB")
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
 def test_a_label_with_an_apostrophe_is_not_merged_with_one_without(name: str) -> None:
     lines = ["reviewer,item,score", "a,=q,1", "a,'=q,2", "b,'=r,3"]
@@ -268,7 +259,8 @@ def test_a_label_with_an_apostrophe_is_not_merged_with_one_without(name: str) ->
         {
             "code": "similar_items",
             "message": "Labels that look alike are taken for different items: "
-            "\"'=q\" and '=q'.",
+            "\"'=q\" and '=q'. If they are the same, merge them with merge= or "
+            "--column merge=item.",
         }
     ]
 

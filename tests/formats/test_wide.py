@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import shlex
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,8 @@ from evenhand.ratings import Ratings
 from examples.exports_teaching import HERE
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.claims import Label
 
 ITEMS, REVIEWERS = HERE / "wide-items.csv", HERE / "wide-reviewers.xlsx"
@@ -113,8 +117,9 @@ def test_an_index_before_the_labels_is_not_taken_for_them() -> None:
     names = "abcdefghijklmnop"
     text = ",talk,Anna\n" + "".join(f"{n},{name},3\n" for n, name in enumerate(names))
     assert refused(text) == (
-        "wide.csv: Column 'talk' holds text, not scores. Remove or rename it; if it "
-        "holds the labels of the items, name it with item= or --item."
+        "wide.csv: Column 'talk' holds text, not scores. Leave it out with exclude= or "
+        "--exclude talk, or rename it; if it holds the labels of the items, name it "
+        "with item= or --item."
     )
 
 
@@ -137,11 +142,11 @@ def test_an_index_before_the_labels_is_not_taken_for_them() -> None:
 def test_a_summary_is_not_a_reviewer(name: str) -> None:
     assert refused(f"talk,Anna,{name}\nx,3,4\ny,,2\n").startswith(
         f"wide.csv: Column '{name}' looks like a summary, not like a reviewer. "
-        "Remove or rename it; "
+        f"Leave it out with exclude= or --exclude {shlex.quote(name)}, or rename it; "
     )
     assert refused(f"talk,Anna,Bo\nx,3,4\n{name},3,4\n").startswith(
-        f"wide.csv: Row '{name}' looks like a summary, not like an item. Remove or "
-        "rename it; "
+        f"wide.csv: Row '{name}' looks like a summary, not like an item. Leave it "
+        f"out with exclude= or --exclude {shlex.quote(name)}, or rename it; "
     )
 
 
@@ -151,8 +156,9 @@ def test_a_summary_is_not_a_reviewer(name: str) -> None:
 )
 def test_other_columns_are_refused_by_their_name(name: str) -> None:
     assert refused(f"talk,{name},Anna\nx,3,4\ny,1,2\n") == (
-        f"wide.csv: Column '{name}' does not look like a reviewer. Remove or rename "
-        "it; if it holds the labels of the items, name it with item= or --item."
+        f"wide.csv: Column '{name}' does not look like a reviewer. Leave it out "
+        f"with exclude= or --exclude {shlex.quote(name)}, or rename it; if it holds "
+        "the labels of the items, name it with item= or --item."
     )
 
 
@@ -312,3 +318,103 @@ def test_a_table_and_its_transpose_hold_the_same(
     )
     assert read_ratings(down, rows="items").sha256 == expected.sha256
     assert read_ratings(across, rows="reviewers").sha256 == expected.sha256
+
+
+def grid(columns: dict[str, NDArray[np.float64]]) -> str:
+    """Return a wide table; NaN is an empty cell."""
+    lines = [",".join(["worker", *columns])]
+    for row, cells in enumerate(zip(*columns.values(), strict=True)):
+        texts = ("" if np.isnan(cell) else f"{cell:g}" for cell in cells)
+        lines.append(",".join([f"w{row}", *texts]))
+    return "\n".join(lines) + "\n"
+
+
+def marks(rows: int, items: int, high: int = 5) -> dict[str, NDArray[np.float64]]:
+    """Draw marks from 1 to high, of which a third is missing."""
+    rng = np.random.default_rng(5)
+    values = rng.integers(1, high + 1, (items, rows)).astype(np.float64)
+    values[rng.random(values.shape) < 1 / 3] = np.nan
+    return {f"S{n}x": column for n, column in enumerate(values)}
+
+
+# How many summaries each of 40 workers rated.
+WORK = np.random.default_rng(1).integers(1, 48, 40).astype(np.float64)
+
+
+def test_a_count_among_marks_is_refused_by_its_name() -> None:
+    text = grid({"Annotate_number": WORK, **marks(40, 8)})
+    assert refused(text, "reviewers") == (
+        "wide.csv: Column 'Annotate_number' looks like a count or an id, not like an "
+        "item. Leave it out with exclude= or --exclude Annotate_number, or rename it; "
+        "if it holds the labels of the reviewers, name it with reviewer= or --reviewer."
+    )
+
+
+@pytest.mark.parametrize("place", [0, 4, 8])
+def test_a_count_among_marks_is_refused_by_its_numbers(place: int) -> None:
+    columns = list(marks(40, 8).items())
+    columns.insert(place, ("Done", WORK))
+    low, high = int(WORK.min()), int(WORK.max())
+    assert refused(grid(dict(columns)), "reviewers").startswith(
+        f"wide.csv: Column 'Done' goes from {low} to {high}, all others from 1 to 5: "
+        "it looks like a count, not like an item. If it is one, give the ratings in "
+        "the long form. Leave it out with exclude= or --exclude Done, or rename it;"
+    )
+
+
+@pytest.mark.parametrize("rows", ["items", "reviewers"])
+def test_a_count_of_the_row_and_a_number_of_the_row_are_refused(rows: str) -> None:
+    columns = marks(30, 8)
+    filled = np.isfinite([*columns.values()]).sum(axis=0).astype(np.float64)
+    said = refused(grid({**columns, "Fy": filled}), rows)
+    assert "Column 'Fy' is the count of others wherever it is given" in said
+    said = refused(grid({"Lfd": np.arange(1.0, 31.0), **columns}), rows)
+    assert "Column 'Lfd' numbers the rows" in said
+
+
+def test_a_column_that_is_left_out_is_not_refused() -> None:
+    columns = marks(40, 8)
+    text = grid({"Annotate_number": WORK, "Mean": WORK / 2, **columns})
+    both = ["Annotate_number", "item=Mean"]
+    ratings = read(text, "reviewers", exclude=both)
+    assert ratings.sha256 == read(grid(columns), "reviewers").sha256
+    assert ratings.notices[0].code == "excluded"
+
+
+def test_a_summary_row_that_is_left_out_is_not_refused() -> None:
+    text = "talk,Anna,Bo\nx,3,4\ny,,2\nAverage,3,3\n"
+    assert read(text, exclude="Average").sha256 == EXPECTED.sha256
+
+
+def test_items_far_apart_are_not_counts() -> None:
+    # On 0 to 100 by all; far better than all others; a reviewer with another scale.
+    assert read(grid(marks(40, 8, high=100)), "reviewers").n_items == 8
+    for values in ([5, 5, 4, 5], [90, 75, 98, 60]):
+        best = np.array(values, dtype=np.float64)
+        others = {"A": np.ones(4), "B": best // 40 + 1, "C": np.array([1, 2, 2, 1.0])}
+        assert read(grid({**others, "D": best}), "reviewers").n_items == 4
+    hundred = np.random.default_rng(3).integers(0, 101, 40).astype(np.float64)
+    assert read(grid({"Anna": hundred, **marks(40, 8)})).n_reviewers == 9
+    for name in ("The Count", "Lucky number"):
+        columns = marks(40, 8)
+        columns[name] = columns.pop("S0x")
+        assert read(grid(columns), "reviewers").n_items == 8
+
+
+def test_one_reviewer_with_another_scale_makes_no_item_a_count() -> None:
+    columns = marks(40, 8)
+    for column in columns.values():
+        column[:10] *= 20
+    columns["S0x"][10:] = np.nan
+    assert read(grid(columns), "reviewers").n_items == 8
+
+
+def test_random_marks_are_not_taken_for_counts() -> None:
+    # Fixed seeds; that a change of rules refuses ordinary tables would be seen here.
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows, items, high = rng.integers(3, 30), rng.integers(2, 12), rng.choice([5, 9])
+        values = np.round(rng.normal(rng.normal(0, 2, items), 1, (rows, items)).T * 2)
+        low = values.min()
+        columns = {f"T{n}x": np.minimum(it - low, high) for n, it in enumerate(values)}
+        assert read(grid(columns), "reviewers").n_items == items

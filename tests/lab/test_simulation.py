@@ -346,7 +346,10 @@ def test_numbers_print_for_people() -> None:
         ({"methods": "trimmed(0.9)"}, "trim must be at least 0 and below 0.5"),
         ({"methods": "trimmed(x)"}, "below 0.5, got 'x'."),
         ({"methods": "guarded(eps=x)"}, "eps must be a number, got 'x'."),
-        ({"methods": "guarded(eps=0)"}, "eps must be above 0 and at most 1, got 0"),
+        (
+            {"methods": "guarded(eps=0)"},
+            "eps must be at least 1e-06 and at most 1, got 0",
+        ),
         ({"methods": "guarded(statistic=mode)"}, "unknown statistic 'mode'"),
         ({"methods": "votes(ratio)"}, "unknown weight 'ratio'"),
         ({"methods": "votes(linear)"}, "weight linear must"),

@@ -1,14 +1,16 @@
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from evenhand.ab import claims as ab_claims
 from evenhand.ab import rules
 from evenhand.ab.weights import GapWeight
+from evenhand.claims import Finding, not_strict
 from evenhand.errors import OptionError
 from evenhand.lab import claims_beyond, claims_paper, theorems
 from evenhand.lab.theorems import Theorems, all_claims, check_theorems
@@ -58,7 +60,7 @@ def test_every_theorem_and_lemma_has_a_row(quick: Theorems) -> None:
         assert any(name.startswith(f"Lemma {number}") for name in names)
     for letter in "GDKTA":
         assert any(name.startswith(f"Theorem {letter}") for name in names)
-    for failure in ("sign", "mean", "median", "re-used", "Appendix C"):
+    for failure in ("sign", "mean", "median", "re-used", "Appendix C", "silence"):
         assert any(name.startswith(f"Can fail: {failure}") for name in names)
 
 
@@ -80,6 +82,9 @@ def test_margins_are_exact_and_of_the_right_sign(quick: Theorems) -> None:
     below = {
         "Can fail: re-used reviewers",
         "Can fail: Appendix C scan",
+        "Can fail: silence",
+        "Can fail: silence, ranking",
+        "Can fail: silence, p-values",
     }
     for name, value in margin.items():
         sign = (value > 0) - (value < 0)
@@ -114,6 +119,12 @@ def test_the_known_numbers_come_out(quick: Theorems) -> None:
     assert Fraction(-1, 12) < margin["Can fail: Appendix C scan"] < Fraction(-1, 13)
     # T P(success) goes below the 0.183 that a bias of 10 gives.
     assert 1 + 6 * margin["Can fail: re-used reviewers"] < Fraction("0.183")
+    # Right with probability 1/200 and 1/98 although all declared assumptions but one
+    # hold, and 22 p-values of 239 at most 1/20.
+    half = Fraction(1, 2)
+    assert margin["Can fail: silence"] == Fraction(1, 200) - half
+    assert margin["Can fail: silence, ranking"] == Fraction(1, 98) - half
+    assert margin["Can fail: silence, p-values"] == Fraction(1, 20) - Fraction(22, 239)
     # T P(success) - 1 of the sorter.
     assert 0 < margin["Theorem K"] < Fraction(1, 1000)
 
@@ -228,6 +239,20 @@ def test_a_search_that_cannot_fail_would_be_seen(
     assert not checked("Can fail: re-used reviewers")
     parity = ("flips_from_uniform", lambda _: flips_from_uniform("parity"))
     assert not checked("Can fail: Appendix C scan", parity)
+
+
+def test_a_flag_that_depends_on_the_gaps_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def by_gap(weight: GapWeight) -> Iterator[Finding]:
+        del weight
+        seen.append(len(seen) % 2)
+        if seen[-1]:
+            yield Finding("weaker", "a gap is too large", not_strict)
+
+    seen = list[int]()
+    monkeypatch.setattr(ab_claims, "weight_findings", by_gap)
+    assert not checked("Theorem G, any gaps")
 
 
 def test_the_lemmas_on_orderings_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:

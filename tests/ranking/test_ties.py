@@ -17,6 +17,7 @@ from evenhand.posets.averaging import MeanRankOrder, averages, mean_rank_order
 from evenhand.posets.graph import comparisons, from_edges
 from evenhand.posets.orderings import twins
 from evenhand.randomness import below, stream
+from evenhand.ranking import ties
 from evenhand.ranking.methods import Safe, Ties
 from evenhand.ranking.ties import (
     NOISE,
@@ -308,3 +309,26 @@ def test_scores_gain_in_the_papers_scenario() -> None:
     found = gains(Scenario(job="rank", items=5), 400)
     # The true gain is about 0.14 pairs, and its standard error here 0.02.
     assert found.mean() > 5 * found.std() / math.sqrt(len(found))
+
+
+def test_one_error_in_a_great_many_may_beany_number() -> None:
+    """Without it no gap beyond 16.6 times the noise would ever be overturned."""
+    errors = [ties.any_number(stream(seed, "ties")) for seed in range(2000)]
+    assert {error > 0 for error in errors} == {True, False}
+    assert max(errors) > 20
+    assert min(errors) < -20
+    assert min(abs(error) for error in errors if error) < 0.01
+    # Fewer than one in a million times none of 2,000 is beyond 20, or within 0.01.
+
+
+def test_the_rare_error_is_drawn_where_the_uniform_is_zero(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = [Fraction(10**6)]
+    monkeypatch.setattr(ties, "uniforms", lambda *_: np.array([0.0, 0.5]))
+    monkeypatch.setattr(ties, "any_number", lambda _: drawn[0])
+    ratings = Ratings(["a", "b"], ["x", "y"], [0.0, 1000.0])
+    found = break_ties(ratings, [0, 1], [(0, 1)], stream(7, "ties"))
+    # The better score is 1,000 points ahead, and the noise 0.3.
+    assert found.order.tolist() == [0, 1]
+    assert not found.resolved

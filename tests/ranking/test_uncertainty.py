@@ -191,11 +191,37 @@ def test_equal_values_without_errors_go_by_lot_in_every_draw() -> None:
     assert abs(found.p_top(2)[1] - 0.5) < 5 * math.sqrt(0.25 / 2000)
 
 
-def test_an_interval_holds_the_place_that_the_order_gave() -> None:
+def test_an_interval_is_not_stretched_to_the_place_that_the_order_gave() -> None:
     fit = given_fit([9.0, 5.0, 1.0], [0.1, 0.1, 0.1])
     found = from_fit(fit, 7, order=[2, 1, 0])
-    assert found.rank_low.tolist() == [1, 2, 1]
-    assert found.rank_high.tolist() == [3, 2, 3]
+    assert found.rank_low.tolist() == [1, 2, 3]
+    assert found.rank_high.tolist() == [1, 2, 3]
+    places = np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])
+    assert from_places([2, 0, 1], places).rank_low.tolist() == [1, 1, 3]
+
+
+def test_choosing_by_share_puts_the_likeliest_first_and_keeps_the_others() -> None:
+    # Item 0 is surely 0.5; three others may be anything about 0.
+    fit = given_fit([0.5, 0.3, 0.2, 0.1, 0.0], [0.01, 3.0, 3.0, 3.0, 0.01])
+    found = from_fit(fit, 7, order=[0, 1, 2, 3, 4])
+    chosen = found.choose_by_share(1)
+    shares = found.p_top(1)
+    assert chosen.order[0] == shares.argmax()
+    assert chosen.order[0] != 0
+    assert chosen.order[1] == 0
+    assert sorted(chosen.order.tolist()) == [0, 1, 2, 3, 4]
+    assert chosen.p_top(1).tolist() == shares.tolist()
+    assert (chosen.source, chosen.draws) == (found.source, found.draws)
+    assert chosen.rank_low.tolist() == found.rank_low.tolist()
+
+
+def test_expected_places_of_the_likeliest_are_counted_on_other_draws() -> None:
+    """Equal items: chosen and counted on the same draws, chance would favour some."""
+    fit = given_fit([0.0] * 200, [1.0] * 200)
+    by_rank, best = from_fit(fit, 7, order=range(200)).expected_places(5)
+    # 5 of 200 by lot: .125 on average. Five standard errors of 2,000 draws, .04.
+    assert abs(by_rank - 0.125) < 0.04
+    assert abs(best - 0.125) < 0.04
 
 
 # Coverage of 90 % intervals on additive data, 60 sets of 20 items: 1,200 true ranks.

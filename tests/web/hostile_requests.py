@@ -84,9 +84,12 @@ VALID: dict[str, list[str]] = {
     "base_2": ["0", "1"],
     "base_3": ["0", "1"],
     "better": ["1", "2"],
+    "nonce": ["", "0" * 32],
+    "public_value": ["", "drand round 7"],
+    "value": ["12.5"],
 }
-RATING = ("kind", "score", "base", "note")
-ORDER = ("order", "move", "base_1", "base_2", "base_3")
+RATING = ("kind", "score", "base", "note", "nonce")
+ORDER = ("order", "move", "base_1", "base_2", "base_3", "nonce")
 PLAN = (
     *FORM,
     "does",
@@ -100,10 +103,11 @@ PLAN = (
     "zone",
 )
 PLAN += ("unfinished", "grace", "closes", "begin", "conflicts", "instructions")
+PLAN += ("public_value",)
 FIELDS = {"/e": PLAN, "/e/preview": PLAN, "/r/{token}/items/{place:int}": RATING}
-FIELDS |= {"/r/{token}/order": ORDER, "/r/{token}/tie": ("better",)}
+FIELDS |= {"/r/{token}/order": ORDER, "/r/{token}/tie": ("better", "nonce")}
 FIELDS |= {"/e/{slug}/reviewers/{reviewer:int}/{repair}": ("name", "email")}
-FIELDS |= {"/e/{slug}/{action}": ("closes",), "/e/{slug}/purge": ("title",)}
+FIELDS |= {"/e/{slug}/{action}": ("closes", "value"), "/e/{slug}/purge": ("title",)}
 FIELDS |= {"/e/{slug}/publish": ("ratings",), "/e/{slug}/invite": ("name",)}
 FIELDS |= {"/e/{slug}/jobs/{kind}": ("method",)}
 PARTS = {

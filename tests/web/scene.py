@@ -91,7 +91,7 @@ def decide(site: Site, which: int) -> None:
     for kind in ("decision", "check"):
         number = site.do(actions.ask_job, which, kind, {"method": "adaptive"})
         task = site.read(organiser.task_of, which, kind, "adaptive")
-        made = {"report": REPORT, "summary": "", "says": "{}"}
+        made = {"report": REPORT, "says": "{}"}
         if kind == "decision":
             with mock.patch.object(jobs, "_report", return_value=REPORT):
                 made = jobs.compute(task)

@@ -1,6 +1,7 @@
 """Any interleaving of ratings: nothing is lost, doubled, or taken when it must not."""
 
 import itertools
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -122,15 +123,24 @@ class Interleavings(RuleBasedStateMachine):
         place=st.integers(0, 4),
         stale=st.integers(0, 2),
         score=st.floats(-10, 110).map(lambda x: round(x, 1)),
-        kind=st.sampled_from(["score", "recuse", "clear"]),
+        kind=st.sampled_from(["score", "recuse", "clear", "note"]),
+        note=st.sampled_from([None, "", "Why?"]),
     )
-    def submit(self, who: str, place: int, stale: int, score: float, kind: str) -> None:
+    def submit(
+        self,
+        who: str,
+        place: int,
+        stale: int,
+        score: float,
+        kind: str,
+        note: str | None,
+    ) -> None:
         rater = self.world.raters[who]
         task = self.world.tasks.get((1, rater.reviewer, place))
         base = 0 if task is None else max(0, task.version - stale)
         given = score if kind == "score" else None
         sending = Sending(
-            who, f"{next(self.keys):032}", (Entry(place, base, kind, given),)
+            who, f"{next(self.keys):032}", (Entry(place, base, kind, given, note),)
         )
         (answer,) = self._send(sending)
         is_open = self.world.stage.state == "open" and not self.world.stage.paused
@@ -138,9 +148,15 @@ class Interleavings(RuleBasedStateMachine):
         fits = task is not None and base == task.version
         on_scale = kind != "score" or 0 <= score <= 100
         begun = rater.state in ("begun", "done") and not rater.revoked
+        says = kind != "note" or note is not None
         assert (answer.status == 201) == (
-            is_open and in_time and fits and on_scale and begun
+            is_open and in_time and fits and on_scale and begun and says
         )
+        if task is not None and answer.status == 201:
+            after = self.world.tasks[1, rater.reviewer, place]
+            assert after.note == (task.note if note is None else note)
+            if kind == "note":
+                assert (after.state, after.score) == (task.state, task.score)
 
     @rule(number=st.integers(0, 10**6))
     def retry(self, number: int) -> None:
@@ -229,7 +245,21 @@ def test_a_receipt_names_an_event_of_the_log() -> None:
     line = parse_event(world.lines[0], 1)
     assert line["kind"] == "rated"
     # The receipt does not show what was rated: neither score nor salt is in the line.
-    assert set(line) == {"schema", "n", "at", "kind", "prev", "payload"}
+    assert set(line) == {"schema", "n", "at", "kind", "prev", "says", "payload"}
+    assert line["says"] == {"nonce": None}
+
+
+def test_the_nonce_of_a_device_is_logged_and_kept_by_a_repeat() -> None:
+    world = World()
+    sending = replace(rate(), nonce="7e" * 16)
+    (first,), (again,) = world.send(sending), world.send(sending)
+    assert (first.status, again.status) == (201, 200)
+    assert first.body == again.body
+    assert first.body["entries"][0]["nonce"] == "7e" * 16  # type: ignore[index,call-overload]  # an object
+    assert len(world.lines) == 1
+    assert parse_event(world.lines[0], 1)["says"] == {"nonce": "7e" * 16}
+    (other,) = world.send(replace(sending, nonce="00" * 16))
+    assert (other.status, other.body["code"]) == (409, "key_reused")
 
 
 def test_an_order_is_taken_whole_or_not_at_all() -> None:

@@ -162,6 +162,9 @@ def ordinary(room: Room, link: str) -> Page:
     page.get_by_role("button", name="I am done").click()
     expect(page.get_by_text("Thank you.")).to_be_visible()
     room.look(page, "done")
+    # Also the tie, by a plain form, has a nonce of this device.
+    receipts = page.locator(".receipts li code").all_text_contents()
+    assert all(re.fullmatch("[0-9a-f]{64} [0-9a-f]{32}", it) for it in receipts)
     return page
 
 
@@ -183,6 +186,24 @@ def offline(room: Room, page: Page, link: str) -> None:
     page.reload()
     ready(page)
     assert [it.input_value() for it in fields(page)] == ["20", "27.5", "35"]
+    other_receipts(room, page)
+
+
+def other_receipts(room: Room, page: Page) -> None:
+    """The device keeps receipts; it says so if the server has others."""
+    alarm = page.locator("#other-receipts")
+    expect(alarm).to_be_hidden()
+    page.evaluate(
+        """() => {
+          const name = Object.keys(localStorage).find((it) => it.endsWith(":receipts"));
+          const kept = JSON.parse(localStorage.getItem(name));
+          kept[1].text = kept[1].text.replace(/.{32}$/, "0".repeat(32));
+          localStorage.setItem(name, JSON.stringify(kept));
+        }"""
+    )
+    page.reload()
+    expect(alarm).to_contain_text("other receipts than this device kept", timeout=LONG)
+    room.look(page, "items, other receipts")
 
 
 def two_tabs(room: Room, one: Page, link: str) -> None:
@@ -270,7 +291,7 @@ def replace(room: Room, desk: Page, slug: str, name: str) -> str:
     row = desk.locator(".people li").filter(has=desk.get_by_text(name, exact=True))
     row.get_by_role("link").click()
     part = desk.locator("section", has_text="The next reserve takes over")
-    expect(part).to_contain_text("The claim stays.")
+    expect(part).to_contain_text("The claim needs one more assumption.")
     part.get_by_role("button", name="Do it").click()
     desk.goto(f"{room.base}/e/{slug}/links")
     return desk.locator(".links input[readonly]").last.input_value()
@@ -300,13 +321,13 @@ def test_from_two_lists_to_an_audited_decision(room: Room, tmp_path: Path) -> No
     first.reload()
     expect(first.get_by_text("This evaluation is closed.")).to_be_visible()
     desk.get_by_role("button", name="Decide").click()
-    expect(desk.get_by_text("The best 3:")).to_be_visible(timeout=LONG)
+    expect(desk.locator(".lead")).to_be_visible(timeout=LONG)
     desk.get_by_role("button", name="Publish").click()
-    receipt = first.locator(".receipts code").first.text_content()
+    receipt = first.locator(".receipts li code").first.text_content()
     first.goto(f"{room.base}/p/{slug}")
     first.get_by_label("Find your receipt").fill(str(receipt))
     first.get_by_role("button", name="Find").click()
-    expect(first.get_by_text("It is event")).to_be_visible()
+    expect(first.get_by_text("with the nonce of your receipt.")).to_be_visible()
     with first.expect_download() as told:
         first.get_by_role("link", name="Download all").click()
     bundle = tmp_path / "bundle.zip"
@@ -316,6 +337,114 @@ def test_from_two_lists_to_an_audited_decision(room: Room, tmp_path: Path) -> No
     assert "1 repair; nobody who was replaced had seen their items" in found.output
     assert "8 reviewers" in first.content()
     every_byte_counts(bundle)
+    assert room.errors == []
+    assert room.faults == []
+
+
+def links_of(room: Room) -> list[str]:
+    """Seal an evaluation without a browser; return the links."""
+    with httpx.Client(base_url=room.base) as client:
+        client.post(room.served.signin())
+        page = client.get("/e/new").text
+        csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
+        client.post("/e", data={**FORM, "csrf": csrf, "does": "seal"})
+        slug = re.findall(r'href="/e/(\w{12})"', client.get("/").text)[0]
+        lines = client.get(f"/e/{slug}/links.csv").text.splitlines()[1:]
+        return [line.split(",")[2] for line in lines]
+
+
+def begun(room: Room, link: str, **more: Any) -> Page:
+    page = room.person(**more)
+    page.goto(link)
+    page.get_by_role("button", name="Begin").click()
+    if more.get("java_script_enabled", True):
+        ready(page)
+    return page
+
+
+def note(page: Page) -> Any:
+    """Return the first note's field, which is opened."""
+    page.get_by_text("Add a note").first.click()
+    return page.locator("textarea").first
+
+
+def kept(link: str, words: str) -> dict[str, Any]:
+    """Wait until the server has a note; return what was sent with it."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        sent: list[dict[str, Any]] = httpx.get(f"{link}/mine.json").json()["sent"]
+        if sent and sent[-1]["note"] == words:
+            return sent[-1]
+        time.sleep(0.2)
+    raise AssertionError(sent)
+
+
+def test_a_note_is_kept_when_the_tab_is_closed(room: Room) -> None:
+    alone, behind, left, *_ = links_of(room)
+    page = begun(room, alone)
+    note(page).press_sequentially("No score yet.")
+    page.wait_for_timeout(1500)
+    page.close()
+    assert kept(alone, "No score yet.")["kind"] == "clear"
+    page = begun(room, behind)
+    fields(page)[0].fill("70")
+    received(page, 1)
+    note(page).press_sequentially("Clear.")
+    page.wait_for_timeout(1500)
+    page.close()
+    found = kept(behind, "Clear.")
+    assert (found["kind"], found["score"]) == ("score", 70)
+    assert len(found["receipt"]) == 64
+    # At once, in the middle of a word.
+    page = begun(room, left)
+    note(page).press_sequentially("In the midd")
+    page.goto("about:blank")
+    assert kept(left, "In the midd")["kind"] == "clear"
+    assert room.errors == []
+
+
+def test_a_note_waits_is_sent_and_is_acknowledged_like_a_score(room: Room) -> None:
+    away, tabs, wrong, plain, *_ = links_of(room)
+    page = begun(room, away)
+    page.context.set_offline(True)
+    note(page).fill("Waits.")
+    state = page.locator("[data-state]").first
+    expect(state).to_contain_text("○ on this device", timeout=LONG)
+    assert page.title().startswith("(1 not sent)")
+    page.context.set_offline(False)
+    expect(state).to_contain_text("not rated, with your note", timeout=LONG)
+    room.look(page, "items, a note")
+    page.reload()
+    ready(page)
+    expect(state).to_contain_text("● received: not rated, with your note")
+    assert page.locator("textarea").first.input_value() == "Waits."
+    fields(page)[0].fill("40")
+    expect(state).to_contain_text("40, with your note", timeout=LONG)
+    assert kept(away, "Waits.")["score"] == 40
+    # One tab rates, another writes a note: both stay.
+    one = begun(room, tabs)
+    two = one.context.new_page()
+    two.goto(tabs)
+    ready(two)
+    fields(one)[0].fill("70")
+    received(one, 1)
+    note(two).fill("From the other tab.")
+    assert kept(tabs, "From the other tab.")["score"] == 70
+    # Two notes: the person is asked.
+    note(one).fill("Mine.")
+    expect(one.locator(".conflict")).to_contain_text("From the other tab", timeout=LONG)
+    one.get_by_role("button", name="Use this note").click()
+    assert kept(tabs, "Mine.")["score"] == 70
+    # A score that is not on the scale does not take its note with it.
+    page = begun(room, wrong)
+    note(page).fill("Too good.")
+    fields(page)[0].fill("710")
+    assert kept(wrong, "Too good.")["score"] is None
+    page = begun(room, plain, java_script_enabled=False)
+    note(page).fill("No script, two\nlines.")
+    page.get_by_role("button", name="Save").first.click()
+    assert kept(plain, "No script, two\nlines.")["kind"] == "clear"
+    expect(page.locator("[data-state]").first).to_contain_text("with your note")
     assert room.errors == []
     assert room.faults == []
 

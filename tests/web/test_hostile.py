@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import csv
 import io
@@ -9,6 +10,7 @@ import os
 import re
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -206,3 +208,40 @@ def test_lists_are_read_or_refused(text: str) -> None:
         found = read_items(text)
     assert len({it.label for it in found}) == len(found)
     assert all(it.label.isprintable() for it in found)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "status"),
+    [
+        (["127.0.0.1:18101"], 200),
+        (["LOCALHOST"], 200),
+        (["[::1]:8000"], 200),
+        (["127.0.0.1:18101@evil.org"], 400),
+        (["127.0.0.1:x"], 400),
+        (["127.0.0.1:80:80"], 400),
+        (["127.0.0.1/evil"], 400),
+        (["evil.org#127.0.0.1:80"], 400),
+        (["[127.0.0.1"], 400),
+        (["::1"], 400),
+        (["evil.org"], 400),
+        ([""], 400),
+        ([], 400),
+        (["evil.org", "127.0.0.1"], 400),
+    ],
+)
+def test_a_host_is_a_name_and_maybe_a_port(
+    desk: Desk, hosts: list[str], status: int
+) -> None:
+    app, told = desk.served.app, []
+
+    async def ask() -> None:
+        async def send(part: Any) -> None:
+            told.append(part)
+
+        headers = [(b"host", host.encode()) for host in hosts]
+        scope = {"type": "http", "method": "GET", "path": "/static/app.css"}
+        more = {"headers": headers, "query_string": b"", "server": ("127.0.0.1", 80)}
+        await app({**scope, **more}, None, send)  # type: ignore[arg-type]  # no body
+
+    asyncio.run(ask())
+    assert told[0]["status"] == status

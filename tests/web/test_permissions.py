@@ -44,6 +44,7 @@ TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "GET /e/{slug}/ratings.csv": ("member", ("decided", "published"), (200,)),
     "GET /e/{slug}/notes.csv": ("member", ("decided", "published"), (200,)),
     "GET /e/{slug}/who-is-who.csv": ("member", ("decided", "published"), (200,)),
+    "GET /e/{slug}/names.json": ("member", ("decided", "published"), (200,)),
     "GET /e/{slug}/bundle.zip": ("member", ("published",), (200,)),
     "GET /e/{slug}/reviewers/{reviewer:int}": ("member", (*ALL, "purged"), (200,)),
     "GET /e/{slug}/{kind}/{number:int}/report": (
@@ -347,7 +348,8 @@ def test_a_desk_cannot_peek(scene: People) -> None:
             assert f">{label}" not in text
         for score in ("11", "21", "31", "41", "51", "61", "71", "81"):
             assert f">{score}<" not in text
-    for path in ("ratings.csv", "notes.csv", "who-is-who.csv", "check/1/report"):
+    files = ("ratings.csv", "notes.csv", "who-is-who.csv", "names.json")
+    for path in (*files, "check/1/report"):
         assert client.get(f"/e/{slug}/{path}").status_code == 409
 
 

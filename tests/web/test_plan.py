@@ -22,6 +22,7 @@ def plan(**more: str) -> Plan:
         ({"items": "a\na"}, "Items must be different, got 'a' twice"),
         ({"reviewers": "Bo\nBo"}, "Reviewers must be different, got 'Bo' twice"),
         ({"reserves": "Person 1"}, "A reserve must not be a reviewer too"),
+        ({"reviewers": "Bo\nBO"}, "must be different, got 'Bo' and 'BO'"),
         ({"conflicts": "Nobody, t1"}, "unknown reviewer 'Nobody'"),
         ({"conflicts": "Person 1, t99"}, "unknown item 't99'"),
         ({"job": "guess"}, "job must be one of: compare, rank"),
@@ -79,6 +80,9 @@ def test_the_preview_says_what_may_be_claimed_and_what_costs_something() -> None
     assert any("no reserves" in cost for cost in letters.costs)
     conflicts = preview(plan(conflicts="Person 1, t1"))
     assert "conflicts of interest" in dict(conflicts.claims)["safe"]
+    assert not any("who a code is" in cost for cost in conflicts.costs)
+    few = preview(plan(conflicts="Person 1, t1", per_reviewer="7"))
+    assert any("exactly that one" in cost for cost in few.costs)
     two = preview(plan(job="compare", items="a\nb", reviewers="A\nB\nC"))
     assert "more often than a fair coin" in dict(two.claims)["guarded"]
     assert any("one rating more" in cost for cost in two.costs)
@@ -86,14 +90,17 @@ def test_the_preview_says_what_may_be_claimed_and_what_costs_something() -> None
 
 def test_what_is_fixed_holds_codes_and_no_names() -> None:
     made = plan()
-    codes = draw_codes(made)
-    text = str(lists_record(made, codes))
+    key = "0" * 64
+    codes = draw_codes(made, key)
+    text = str(lists_record(made, key))
     assert "Person" not in text
     assert "example.org" not in text
     assert "Rae" not in text
     assert sorted(codes.values()) == [f"R{n:02}" for n in range(1, 11)]
-    # Codes are drawn, not given in the order of the list.
-    assert any(draw_codes(made) != codes for _ in range(20))
+    # Another key gives other codes; the order of the list gives the same.
+    assert any(draw_codes(made, str(n) * 64) != codes for n in range(1, 10))
+    again = plan(reviewers="\n".join(reversed(FORM["reviewers"].splitlines())))
+    assert draw_codes(again, key) == codes
 
 
 def test_deadlines_have_zones() -> None:

@@ -1,6 +1,9 @@
 """The database: what it refuses, and what it does not lose."""
 
+import logging
+import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from evenhand.cli.serve import about_key
 from evenhand.errors import OptionError
 from evenhand.records.log import follow
 from evenhand.web import actions, guard, reads
@@ -17,7 +21,14 @@ from evenhand.web.accept import Entry, Sending
 from evenhand.web.store import backup, open_store
 from evenhand.web.verify import verify_all
 from evenhand.web.writer import RefusedError
-from tests.web.world import Site, has_postgres, postgres
+from tests.web.desk import Desk, rate
+from tests.web.world import (
+    Site,
+    has_postgres,
+    postgres,
+    start_postgres,
+    stop_postgres,
+)
 
 needs_postgres = pytest.mark.skipif(
     not has_postgres(),
@@ -75,10 +86,7 @@ def test_a_walk_leaves_tables_history_and_log_the_same(site: Site) -> None:
 
 
 @needs_postgres
-def test_a_walk_on_postgresql(
-    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_walk_on_postgresql(server: str) -> None:
     site = Site(server)
     which = walk(site)
     assert site.read(verify_all) == []
@@ -87,6 +95,72 @@ def test_a_walk_on_postgresql(
         site.do(lambda c, _: c.execute(t.event.delete()))
     assert len(site.read(reads.log_lines, which)) == 3 + 7 + 21 + 3
     site.store.close()
+
+
+@needs_postgres
+def test_the_key_of_links_does_not_lie_in_the_current_folder(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        store = open_store(server)
+        keys.append(store.key)
+        store.close()
+        assert not list(Path().iterdir())
+        assert store.key_file == Path(
+            os.environ["XDG_STATE_HOME"], "evenhand/links.key"
+        )
+        assert store.key_file.stat().st_mode & 0o777 == 0o600
+    assert keys[0] == keys[1]
+    # One of an earlier version is used, and the start says where it better lies.
+    Path("evenhand.key").write_text("5e" * 32)
+    store = open_store(server)
+    assert store.key == bytes.fromhex("5e" * 32)
+    first, second = about_key(store)
+    assert f"The key of links is {tmp_path / 'two' / 'evenhand.key'}. Keep it" in first
+    assert second.endswith("state/evenhand/links.key.")
+    store.close()
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/none")
+    monkeypatch.chdir(tmp_path / "one")
+    with pytest.raises(OptionError, match=r"cannot be kept: .* XDG_STATE_HOME"):
+        open_store(server)
+
+
+# SQLAlchemy lets go of connections that broke, without closing them.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@needs_postgres
+def test_a_database_that_restarts_is_said_in_one_line(
+    tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path_factory.mktemp("restarts")
+    with postgres(folder) as address, caplog.at_level(logging.WARNING):
+        desk = Desk(address)
+        link = next(iter(desk.links(desk.sealed()).values()))
+        guest = desk.guest()
+        assert guest.post(f"{link}/begin").status_code == 303
+        stop_postgres(folder)
+        for _ in range(20):
+            asked = [guest.get(link), guest.get("/healthz"), desk.client.get("/")]
+            asked += [rate(guest, link, 1, 5, key="5e" * 16)]
+            assert {it.status_code for it in asked} == {503}
+        assert "The database does not answer" in asked[0].text
+        start_postgres(folder)
+        until = time.monotonic() + 60
+        while "answers again" not in caplog.text and time.monotonic() < until:
+            time.sleep(0.1)
+        assert rate(guest, link, 1, 5, key="5e" * 16).status_code == 201
+        assert desk.client.get("/").status_code == 200
+        with desk.served.store.read() as connection:
+            assert verify_all(connection) == []
+        desk.close()
+    ours = [it for it in caplog.records if it.name.startswith("evenhand")]
+    assert [it.getMessage()[:19] for it in ours] == [
+        "The database fails:",
+        "The database answer",
+    ]
+    assert not any(it.exc_info for it in ours)
 
 
 def test_what_is_committed_is_on_the_disk(site: Site) -> None:
@@ -190,7 +264,7 @@ def test_a_batch_takes_the_same_statements_whatever_its_size(site: Site) -> None
         )
         assert {it.status for it in answers} == {201}
         counts.append(len(seen))
-    assert counts[0] == counts[1] <= 11
+    assert counts[0] == counts[1] <= 12
 
 
 def test_a_token_that_is_none_finds_nobody(site: Site) -> None:
@@ -241,11 +315,11 @@ def test_an_older_database_is_copied_before_it_is_upgraded(
     folder = tmp_path / "evenhand" / "migrations"
     source = Path(actions.__file__).parent / "migrations"
     (folder / "versions").mkdir(parents=True)
-    for file in ("env.py", "versions/first.py"):
+    for file in ("env.py", "versions/first.py", "versions/second.py"):
         (folder / file).write_text((source / file).read_text())
-    (folder / "versions" / "second.py").write_text(
+    (folder / "versions" / "third.py").write_text(
         "from alembic import op\nimport sqlalchemy as sa\n"
-        "revision, down_revision = '2', '1'\n"
+        "revision, down_revision = '3', '2'\n"
         "def upgrade():\n"
         "    op.add_column('organiser', sa.Column('extra', sa.Text()))\n"
     )
@@ -256,8 +330,8 @@ def test_an_older_database_is_copied_before_it_is_upgraded(
         columns = connection.exec_driver_sql("SELECT extra FROM organiser").all()
     assert len(columns) == 1
     again.close()
-    copy = sqlite3.connect(f"{site.store.name}.before-2")
-    assert copy.execute("SELECT version_num FROM alembic_version").fetchone() == ("1",)
+    copy = sqlite3.connect(f"{site.store.name}.before-3")
+    assert copy.execute("SELECT version_num FROM alembic_version").fetchone() == ("2",)
     assert copy.execute("SELECT count(*) FROM event").fetchone() == (len(lines),)
     copy.close()
 

@@ -34,8 +34,51 @@ def test_the_bundle_passes_the_audit(
     path = bundle_of(desk, published, tmp_path)
     found = CliRunner().invoke(cli, ["audit", str(path)])
     assert found.exit_code == 0, found.output
-    assert "Nothing differs; 1 thing could not be checked." in found.output
+    assert "Nothing differs; 3 things could not be checked." in found.output
     assert "Whether the page shows the decision was not checked." in found.output
+
+
+def test_a_reviewer_finds_rating_and_nonce_in_what_was_published(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_report", lambda _: "A report.")
+    slug, guest = desk.sealed(title="Nonces"), desk.guest()
+    links = list(desk.links(slug).values())
+    level_all(guest, links[0], 3)
+    for link in links[1:]:
+        rate_all(guest, link)
+    wrong = {"base": 1, "kind": "score", "score": 5, "nonce": "x" * 32}
+    told = {"accept": "application/json", "idempotency-key": os.urandom(16).hex()}
+    answer = guest.post(f"{links[1]}/items/1", json=wrong, headers=told)
+    assert answer.status_code == 422
+    assert answer.json()["message"] == "The nonce must be 32 hexadecimal digits."
+    plain, own = (guest.get(f"{it}/mine.json").json()["sent"] for it in links[:2])
+    # Without a script there is no nonce, and the server makes none up.
+    assert [it["nonce"] for it in plain] == [None] * 3
+    assert all(re.fullmatch("[0-9a-f]{32}", it["nonce"]) for it in own)
+    receipt, nonce = own[0]["receipt"], own[0]["nonce"]
+    assert f"{receipt} {nonce}" in guest.get(links[1]).text
+    assert desk.post(f"/e/{slug}/close").status_code == 303
+    assert desk.post(f"/e/{slug}/jobs/decision").status_code == 303
+    assert "21 nonces of reviewers" in desk.wait(slug)
+    assert desk.post(f"/e/{slug}/publish").status_code == 303
+    for asked, words_there in {
+        receipt: "of the log.",
+        f"{receipt} {nonce}": "with the nonce of your receipt.",
+        f"{receipt} {'0' * 32}": "but without the nonce of your receipt.",
+        "0" * 64: "The log has no such event.",
+    }.items():
+        page = guest.get(f"/p/{slug}", params={"receipt": asked}).text
+        assert words_there in page
+    mine = tmp_path / "my-ratings.json"
+    mine.write_text(guest.get(f"{links[1]}/mine.json").text)
+    path = str(bundle_of(desk, slug, tmp_path))
+    found = CliRunner().invoke(cli, ["audit", path, "--receipts", str(mine)])
+    assert found.exit_code == 0, found.output
+    assert "3 receipts that you kept, each in the log" in found.output
+    mine.write_text(mine.read_text().replace(nonce, "0" * 32))
+    found = CliRunner().invoke(cli, ["audit", path, "--receipts", str(mine)])
+    assert found.exit_code == 1, found.output
 
 
 def test_ratings_are_checked_before_anybody_decides(desk: Desk) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import sqlalchemy as sa
 
@@ -59,9 +60,9 @@ class Site:
                 sa.select(t.evaluation.c.form).where(t.evaluation.c.id == which)
             ).scalar_one()
         )
-        secret = self.read(reads.secret, which)
+        key = self.read(reads.key, which)
         plan = read_plan(json.loads(form), closes_at)
-        made = actions.prepare(plan, form, secret)
+        made = actions.prepare(plan, form, key)
         self.do(actions.seal, which, made, self.store.key)
 
     def opened(self, **more: str) -> tuple[int, str]:
@@ -104,29 +105,43 @@ class Site:
 @contextmanager
 def postgres(folder: Path) -> Iterator[str]:
     """Run Debian's PostgreSQL in a folder, on a socket there and no port."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    programs = found[-1]
-    data, user = folder / "data", {}
     if os.getuid() == 0:
         shutil.chown(folder, "postgres")
         for parent in folder.parents:
             if parent.owner() == "root" and parent != Path("/"):
                 parent.chmod(parent.stat().st_mode | 0o011)
-        user = {"user": "postgres"}
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "cwd": folder, **user}
-    subprocess.run(
-        [programs / "initdb", "-D", data, "-A", "trust", "-U", "postgres"],
-        check=True,
-        stderr=subprocess.DEVNULL,
-        **quiet,
-    )
-    options = f"-k {folder} -c listen_addresses= -c max_connections=20"
-    control = [*map(str, [programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log"])]
-    subprocess.run([*control, "-o", options, "start"], check=True, **quiet)
+    _run_postgres(folder, "initdb", "-A", "trust", "-U", "postgres")
+    start_postgres(folder)
     try:
-        yield f"postgresql://postgres@/postgres?host={folder}"
+        # The key of links goes into this folder, and not into the user's own.
+        with mock.patch.dict(os.environ, {"XDG_STATE_HOME": str(folder / "state")}):
+            (folder / "state").mkdir()
+            yield f"postgresql://postgres@/postgres?host={folder}"
     finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], check=False, **quiet)
+        stop_postgres(folder)
+
+
+def start_postgres(folder: Path) -> None:
+    """Start the PostgreSQL of a folder."""
+    options = f"-k {folder} -c listen_addresses= -c max_connections=20"
+    log = str(folder / "log")
+    _run_postgres(folder, "pg_ctl", "-w", "-l", log, "-o", options, "start")
+
+
+def stop_postgres(folder: Path) -> None:
+    """Stop the PostgreSQL of a folder, as a crash does."""
+    _run_postgres(folder, "pg_ctl", "-w", "-m", "immediate", "stop")
+
+
+def _run_postgres(folder: Path, program: str, *words: str) -> None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    subprocess.run(
+        [found[-1] / program, "-D", folder / "data", *words],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        cwd=folder,
+        user="postgres" if os.getuid() == 0 else None,
+    )
 
 
 def has_postgres() -> bool:

@@ -131,7 +131,7 @@ def test_every_chart_compiles_without_warnings(
         assert (told.out, told.err) == ("", ""), name
 
 
-def test_ranks_show_every_interval_and_count_those_that_cross_the_cut() -> None:
+def test_ranks_show_every_interval_and_count_those_that_are_open() -> None:
     assert [*panel()] == ["ranks", "strictness"]
     rows = evenhand.rank(evenhand.read_ratings("examples/panel.csv"), top=4, rng=7)
     chart = panel()["ranks"].to_dict()
@@ -142,7 +142,7 @@ def test_ranks_show_every_interval_and_count_those_that_cross_the_cut() -> None:
     ]
     assert [point["kind"] for point in points] == [row.side for row in rows.items]
     assert rows.top is not None
-    crossing = f" {len(rows.top.open)} items have an interval that crosses the cut"
+    crossing = f" {len(rows.top.open)} items are open at the cut"
     assert crossing in chart["description"]
     caption = " ".join(chart["title"]["subtitle"])
     assert "if the model fitted for them is right" in caption

@@ -52,6 +52,7 @@ class Sides:
         groups: Pair or panel of the reviewer of each score, for the two items, if it is
             known.
         once: Of counts, how it is known that nobody gave two of the scores.
+        out_of: How many items the data have, of which these two were compared.
     """
 
     items: tuple[Label, Label]
@@ -64,12 +65,15 @@ class Sides:
     verdict: int | None = None
     groups: tuple[tuple[Label, ...], tuple[Label, ...]] | None = None
     once: Once | None = None
+    out_of: int = TWO
 
     def __post_init__(self) -> None:
-        """Refuse two items of which there is no score."""
-        if not any(self.sizes):
+        """Refuse an item without a score: nothing can be compared with it."""
+        pairs = zip(self.items, self.sizes, strict=True)
+        empty = " or ".join(repr(item) for item, size in pairs if not size)
+        if empty:
             told = [notice.message for notice in self.notices]
-            none = "There is no score of {!r} or {!r} to compare.".format(*self.items)
+            none = f"There is no score of {empty} to compare. Both items need one."
             raise RatingsError(" ".join([none, *told]))
 
     @property
@@ -128,7 +132,7 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
 def _without_unrated(
     data: Ratings | Counts, labels: tuple[Label, Label]
 ) -> tuple[Notice, ...]:
-    """An item without a score is in this result after all, on an empty side."""
+    """Leave out the notice of an item without a score: it is said in the refusal."""
     hidden = "unrated_items" if set(data.unrated_labels) <= set(labels) else ""
     return tuple(notice for notice in data.notices if notice.code != hidden)
 
@@ -139,7 +143,7 @@ def sides_from_lists(
     """Take two lists of scores, paired in the order given if equally long.
 
     Raises:
-        RatingsError: If a score is not a finite number, or there is none at all.
+        RatingsError: If a score is not a finite number, or a list has none.
         OptionError: If items are not two different labels.
 
     Examples:
@@ -208,9 +212,17 @@ def sides_from_ratings(
     if in_pairs and verdict is None and rule.pairs != "none":
         pairing, rows = "pairs", _in_pairs(ratings, rows, labels)
     one, two = (ratings.preference[side] for side in rows)
-    tables, told = as_tables(one, two), tuple(notices)
-    groups, data = _grouped(ratings, rows, declared), ratings.summary()
-    return Sides(labels, *tables, pairing, data, (one, two), told, verdict, groups)
+    return Sides(
+        labels,
+        *as_tables(one, two),
+        pairing,
+        ratings.summary(),
+        lists=(one, two),
+        notices=tuple(notices),
+        verdict=verdict,
+        groups=_grouped(ratings, rows, declared),
+        out_of=len({*ratings.item_labels, *ratings.unrated_labels}),
+    )
 
 
 def _grouped(

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evenhand.ab.law import LISTED
 from evenhand.claims import (
     ANY_SCALES,
     NONE,
@@ -15,9 +16,12 @@ from evenhand.claims import (
     assignment_finding,
     certify,
     not_strict,
+    selection_findings,
     strictly,
 )
 from evenhand.designs import AB_DESIGNS, GROUPED
+from evenhand.designs.turnout import NEARLY_IMPOSSIBLE, TESTED, Turnout
+from evenhand.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.ab._sides import Sides
     from evenhand.ab.methods import Outcome, Rule
     from evenhand.ab.weights import GapWeight
-    from evenhand.claims import Standing
+    from evenhand.claims import Label, Standing
     from evenhand.designs.assignment import Declared
 
 NOT_SEEN = "from counts: reviewers were not seen"
@@ -35,10 +39,14 @@ SOMEONE = (
     "exactly a fair coin)"
 )
 EVERYONE = "no reviewer would give both items the same score"
-UNRESOLVED = Finding(
-    "weaker",
-    "a gap is beyond what floating point can tell from a larger one",
-    not_strict,
+ANSWERED = "whoever scored an item would have scored the other had they got it"
+COUNTED_BLINDLY = (
+    "the items and scores counted were chosen without a look at the scores"
+)
+DRAWN_IN_FLOATS = Finding(
+    "declared",
+    "pairs and votes of so many scores, which are drawn in floating point, follow "
+    "their laws exactly",
 )
 AB_DESIGN = (
     f"{ANY_SCALES}; reviewers assigned to the two items at random; noise that does not "
@@ -60,8 +68,6 @@ AGREED = Claim(
     "no theorem is needed: reviewers who scored both items all agree, so the order is "
     "right if their scales are increasing and their scores free of noise",
 )
-# Scores that differ by no more are the same in words.
-TINY = 1e-9
 # By how much the numbers of scores of two items may differ in these designs.
 APART = {"halves": 1, "matched": 0}
 
@@ -87,33 +93,103 @@ def comparison_certificate(
     return certify(claim, _findings(sides, chosen, declared, outcome, claim))
 
 
-def weight_finding(weight: GapWeight) -> Finding:
-    """Say how it is known that a weight increases.
+def weight_findings(weight: GapWeight) -> Iterator[Finding]:
+    """Say how it is known that a weight increases, whatever the gaps.
+
+    The coins of a weight with an exact form are tossed exactly. Others are rounded, so
+    that all large gaps weigh the same: whether a gap at hand is one of them may not
+    decide on the claim, or it would be made under some assignments only.
 
     Examples:
-        >>> from evenhand.ab.weights import rational
-        >>> weight_finding(rational()).text
-        'weight rational: strictly increasing by its form'
+        >>> from evenhand.ab.weights import rational, sigmoid
+        >>> [one.text for one in weight_findings(rational())]
+        ['weight rational: strictly increasing by its form']
+        >>> [one.standing for one in weight_findings(sigmoid())]
+        ['weaker']
     """
     if weight.checked_on_grid:
-        return Finding("declared", f"weight {weight.name}: checked on a grid")
-    return Finding("checked", f"weight {weight.name}: strictly increasing by its form")
+        yield Finding("declared", f"weight {weight.name}: checked on a grid")
+    if weight.exact is None:
+        text = f"weight {weight.name} is rounded, and cannot tell large gaps apart"
+        yield Finding("weaker", text, not_strict)
+    else:
+        text = f"weight {weight.name}: strictly increasing by its form"
+        yield Finding("checked", text)
+
+
+def p_value_findings(sides: Sides, declared: Declared) -> Iterator[Finding]:
+    """What the p-values assume, and the guarantee as well: the design and the draw.
+
+    Args:
+        sides: The scores.
+        declared: How reviewers were assigned, as declared, and what shows it.
+    """
+    yield assignment_finding(declared.design, AB_DESIGNS, backing=declared.backing)
+    uneven = uneven_turnout(sides, declared)
+    if uneven is not None:
+        yield Finding("void", f"the counts contradict the design: {uneven}")
+    yield Finding("declared", f"{ANSWERED}{_missing_text(sides, declared)}")
+    yield from declared.departures()
+    yield from selection_findings(sides.notices)
+    if sides.once is not None:
+        yield Finding("declared", COUNTED_BLINDLY)
+        standing: Standing = "checked" if sides.once == "checked" else "declared"
+        yield Finding(standing, f"{NOT_SEEN}, none of whom gave two of the scores")
+    elif sides.out_of > len(sides.items):
+        text = f"the two items, out of {sides.out_of:,}, were chosen without a look at"
+        yield Finding("declared", f"{text} the scores")
+    if "both_dropped" in {notice.code for notice in sides.notices}:
+        yield Finding(
+            "declared",
+            "reviewers who scored both items, and are left out, did so by no choice "
+            "that has to do with the items",
+        )
+    yield Finding("declared", "noise in scores does not depend on the item")
+
+
+def p_value_assumptions(sides: Sides, declared: Declared) -> tuple[str, ...]:
+    """List what the p-values assume and the scores cannot show, or contradict."""
+    found = p_value_findings(sides, declared)
+    return tuple(one.text for one in found if one.standing in ("declared", "void"))
+
+
+def uneven_turnout(sides: Sides, declared: Declared) -> str | None:
+    """Say which counts the declared design makes nearly impossible, if it does.
+
+    Examples:
+        >>> from evenhand.ab._sides import sides_from_lists
+        >>> from evenhand.designs.assignment import Declared
+        >>> uneven_turnout(sides_from_lists([5] * 40, [4] * 4, None), Declared("coins"))
+        "40 scores of 'A' and 4 of 'B' have probability 1.7e-08 under coins"
+    """
+    answers, drawn = declared.turnout, declared.assignment
+    items: tuple[Label, ...] = sides.items if drawn is None else drawn.items
+    if drawn is None and declared.design in TESTED:
+        answers = Turnout(sides.sizes)
+    if answers is None or answers.probability >= NEARLY_IMPOSSIBLE:
+        return None
+    of = ["", ""] if answers.given is None else [f" of {n:,}" for n in answers.given]
+    one, two = (f"{n:,}{out}" for n, out in zip(answers.answered, of, strict=True))
+    lone = " without their partner's" if declared.design == "matched" and drawn else ""
+    counts = f"{one} scores{lone} of {items[0]!r} and {two} of {items[1]!r}"
+    chance = f"{answers.probability:.2g} under {declared.design}"
+    return f"{counts} have probability {chance}"
+
+
+def _missing_text(sides: Sides, declared: Declared) -> str:
+    if declared.missing:
+        return f" ({counted(declared.missing, 'assigned score')} missing)"
+    one, two = sides.sizes
+    lost = abs(one - two) > APART.get(str(declared.design), math.inf)
+    seen = lost or any(notice.code == "missing_scores" for notice in sides.notices)
+    return " (some scores are missing)" if seen else ""
 
 
 def _findings(
     sides: Sides, chosen: Rule, declared: Declared, outcome: Outcome, claim: Claim
 ) -> Iterator[Finding]:
-    counts = sides.sizes
-    if 0 in counts:
-        empty = sides.items[counts.index(0)]
-        yield Finding("void", f"{empty!r} has no score, so a fair coin decided")
-        return
-    yield assignment_finding(declared.design, AB_DESIGNS, backing=declared.backing)
-    yield from _count_findings(sides, chosen, declared)
-    if sides.once is not None:
-        standing: Standing = "checked" if sides.once == "checked" else "declared"
-        yield Finding(standing, f"{NOT_SEEN}, none of whom gave two of the scores")
-    yield Finding("declared", "noise in scores does not depend on the item")
+    yield from p_value_findings(sides, declared)
+    yield _count_finding(sides, chosen, declared)
     # A column that contradicts the record of the assignment names other pairs.
     known = sides.groups is not None and sides.groups[0] == sides.groups[1]
     by_chance = sides.pairing == "random" or (declared.design == "matched" and known)
@@ -122,48 +198,30 @@ def _findings(
         yield Finding("declared", text)
     weight = chosen.weight
     if weight is not None:
-        yield weight_finding(weight)
+        yield from weight_findings(weight)
+        if max(sides.sizes) > LISTED:
+            yield DRAWN_IN_FLOATS
     if outcome.check is not None:
         yield Finding("declared", outcome.check.sentence.removesuffix("."))
-    if outcome.apart == math.inf:
-        yield UNRESOLVED
-    elif claim.strict:
+    if claim.strict and (weight is None or weight.exact is not None):
         # Votes that no gap makes certain turn on every score in them.
         certain = weight is not None and weight.limit is not None
-        text = EVERYONE if certain else SOMEONE
-        if outcome.apart > TINY:
-            text += f"; differences below {outcome.apart:.3g} do not count"
-        yield Finding("declared", text)
+        yield Finding("declared", EVERYONE if certain else SOMEONE)
 
 
-def _count_findings(
-    sides: Sides, chosen: Rule, declared: Declared
-) -> Iterator[Finding]:
+def _count_finding(sides: Sides, chosen: Rule, declared: Declared) -> Finding:
     one, two = sides.sizes
-    codes = {notice.code for notice in sides.notices}
     # Of pairs and panels not every choice of reviewers for an item is equally likely.
     grouped = declared.design in GROUPED
-    lost = abs(one - two) > APART.get(str(declared.design), math.inf)
-    if declared.missing or lost or "missing_scores" in codes:
-        text = "scores missing for reasons that have nothing to do with items"
-        yield Finding("declared", text)
-    yield from declared.departures()
-    if "both_dropped" in codes:
-        yield Finding(
-            "declared",
-            "reviewers who scored both items, and are left out, did so by no choice "
-            "that has to do with the items",
-        )
     if one == two:
-        yield Finding("checked", f"equal counts: {one} scores of each item")
-    elif chosen.pairs == "only" and not grouped:
+        return Finding("checked", f"equal counts: {one} scores of each item")
+    if chosen.pairs == "only" and not grouped:
         text = f"equal counts in the votes: {min(one, two)} scores of each item"
-        yield Finding("checked", text)
-    else:
-        yield Finding(
-            "weaker",
-            f"the counts are unequal ({one} and {two}), and given such counts "
-            f"{'votes and means' if grouped else 'means and medians'} can be "
-            "worse than a coin",
-            lambda claim: replace(claim, theorem="G", conditional=AVERAGE),
-        )
+        return Finding("checked", text)
+    return Finding(
+        "weaker",
+        f"the counts are unequal ({one} and {two}), and given such counts "
+        f"{'votes and means' if grouped else 'means and medians'} can be "
+        "worse than a coin",
+        lambda claim: replace(claim, theorem="G", conditional=AVERAGE),
+    )

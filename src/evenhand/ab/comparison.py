@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,11 @@ from evenhand.ab._sides import (
     sides_from_lists,
     sides_from_ratings,
 )
-from evenhand.ab.claims import comparison_certificate
+from evenhand.ab.claims import (
+    comparison_certificate,
+    p_value_assumptions,
+    uneven_turnout,
+)
 from evenhand.ab.methods import Rule
 from evenhand.ab.pvalues import (
     STATISTICS,
@@ -37,14 +41,14 @@ from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, is_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.ab.checker import OwnRule
     from evenhand.arrays import Floats
     from evenhand.claims import Certificate
-    from evenhand.designs.assignment import Assignment
+    from evenhand.designs.assignment import Assignment, Declared
     from evenhand.ratings import Data, Names
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
@@ -114,7 +118,7 @@ class Comparison(Drawn):
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)
         A comes out ahead of B, by trimmed means: mean 6.67 (n 3) against 4.67 (n 3).
-        Difference 2; p = 0.4.
+        Difference 2; p = 0.4, if all would have scored either item.
         score     3     4     5     6     7     9
         A       0 %  33 %   0 %   0 %  33 %  33 %
         B      33 %   0 %  33 %  33 %   0 %   0 %
@@ -174,7 +178,7 @@ class Comparison(Drawn):
             "difference": self.difference and self.difference._asdict(),
             **{name: getattr(self, name) for name in P_VALUES},
             "test": self.test
-            and {name: told[name] for name in told if name not in P_VALUES},
+            and {name: as_json(told[name]) for name in told if name not in P_VALUES},
             **tail(self),
         }
 
@@ -325,6 +329,8 @@ def compare(
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
     found, shift, told = _tested(sides, chosen, test, declared.design, seed)
+    if found is not None:
+        found = replace(found, assumes=p_value_assumptions(sides, declared))
     ordinal = sides.verdict is not None or (ratings and ratings.kind != "scores")
     used = {"pairing": outcome.pairing, "test": test, "both": both}
     return Comparison(
@@ -342,13 +348,30 @@ def compare(
         },
         seed=seed,
         data=sides.data,
-        notices=(*sides.notices, *outcome.notices, *told),
+        notices=(
+            *_turnout_notices(sides, declared),
+            *sides.notices,
+            *outcome.notices,
+            *told,
+        ),
         scores=None if ordinal else _summary(sides),
         difference=None if ordinal else shift,
         test=found,
         certificate=comparison_certificate(sides, chosen, declared, outcome),
         ratings=first if isinstance(first, Ratings | Counts) else sides.lists,
     )
+
+
+def _turnout_notices(sides: Sides, declared: Declared) -> Iterator[Notice]:
+    """Say that the numbers of scores do not fit the design, if they do not."""
+    uneven = uneven_turnout(sides, declared)
+    if uneven is not None and sides.verdict is None:
+        text = (
+            f"The counts contradict the design: {uneven}, if whether people answer has "
+            "nothing to do with their item. So nothing is claimed, and the p-values do "
+            "not hold. Find out who did not answer, and why."
+        )
+        yield Notice("counts_contradict_design", text)
 
 
 def _summary(sides: Sides) -> Summary:

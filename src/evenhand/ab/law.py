@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.ab.weights import GapWeight, as_weight, odd
+from evenhand.ab.weights import NEAR, GapWeight, as_weight, odd
 from evenhand.arrays import (
     Floats,
     Numbers,
@@ -541,13 +541,20 @@ def draw_pairing(
     return *np.divmod(used, len(second)), counts
 
 
-def draw_coins(tosses: Counts, chances: Floats, source: Stream) -> int:
+def draw_coins(
+    tosses: Counts,
+    chances: Floats,
+    source: Stream,
+    toss: Callable[[int, float], bool] | None = None,
+) -> int:
     """Toss coins; return how many come up.
 
     Args:
         tosses: How often each kind is tossed.
         chances: Chance of each kind, in [0, 1].
         source: Where chance comes from.
+        toss: From a kind of coin, and the uniform that decides, to whether it comes up;
+            asked where the uniform is all but equal to the chance. None: compare them.
 
     Examples:
         >>> from evenhand.randomness import stream
@@ -557,7 +564,13 @@ def draw_coins(tosses: Counts, chances: Floats, source: Stream) -> int:
     total = int(tosses.sum())
     if total > LISTED:
         return int(np.random.Generator(source).binomial(tosses, chances).sum())
-    return int((uniforms(source, total) < np.repeat(chances, tosses)).sum())
+    kinds = np.repeat(np.arange(len(tosses)), tosses)
+    units = uniforms(source, total)
+    up = units < chances[kinds]
+    near = np.flatnonzero(np.abs(units - chances[kinds]) <= NEAR) if toss else ()
+    for coin in near:
+        up[coin] = toss(int(kinds[coin]), float(units[coin]))  # type: ignore[misc]  # none are near without
+    return int(up.sum())
 
 
 def sample_tables(

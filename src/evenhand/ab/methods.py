@@ -11,7 +11,7 @@ import numpy as np
 import evenhand.ab.rules as rules  # noqa: PLR0402 - not through the room's __getattr__
 from evenhand.ab import claims, law
 from evenhand.ab.pvalues import leading_item
-from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolved
+from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolved, toss
 from evenhand.arrays import Floats, Numbers, difference
 from evenhand.claims import Json, Notice
 from evenhand.errors import OptionError, counted, name_of, require_function
@@ -35,8 +35,6 @@ FAIR = 0.5
 OWN_PAIRINGS = 200
 # A function that says the same in all pairings, up to rounding, does not look at them.
 ROUNDING = 1e-12
-# Differences of scores that are tried for whether a vote still counts them.
-POWERS = np.array([10.0**power for power in range(-15, 1)])
 UNEQUAL = (
     "{} has {} and {} has {}. Votes pair {} of each. Given unequal counts, means, "
     "medians and rules of your own can be worse than a coin. If reviewers were "
@@ -44,9 +42,8 @@ UNEQUAL = (
     "come out (Theorem G)."
 )
 BEYOND_FLOATS = (
-    "Some gaps in scores are too large for floating point to distinguish from slightly "
-    "larger ones under this weight; there a vote is never worse than a coin, but no "
-    "longer strictly better."
+    "Some gaps in scores are so large that this weight all but decides their votes. "
+    "There a larger gap weighs more by less than p_first shows."
 )
 
 
@@ -59,7 +56,7 @@ class Outcome(NamedTuple):
         decided_by: What the output followed.
         votes: Votes for each item, if they were what decided.
         check: What was found about a user's rule, if there is one.
-        apart: How far apart a reviewer's two scores must be to be worth a vote.
+        gaps_shown: Whether p_first shows that larger gaps weigh more in its votes.
         first_wins: Whether the first item is output.
         pairing: How scores were paired, or None if they were not.
         notices: What the reader must know.
@@ -70,7 +67,7 @@ class Outcome(NamedTuple):
     decided_by: str
     votes: tuple[int, int] | None = None
     check: RuleCheck | None = None
-    apart: float = 0.0
+    gaps_shown: bool = True
     first_wins: bool = False
     pairing: Pairing | None = None
     notices: tuple[Notice, ...] = ()
@@ -153,27 +150,22 @@ class Rule(Method):
         if sides.verdict is not None:
             part = _certain(float(sides.verdict == 0), "reviewers of both")
             return part._replace(first_wins=sides.verdict == 0)
-        coin = self.blind or 0 in sides.sizes
-        part = _certain(FAIR, "coin") if coin else self.decide(sides, seed)
-        tied = part.here == FAIR and not (self.own or coin)
+        part = _certain(FAIR, "coin") if self.blind else self.decide(sides, seed)
+        tied = part.here == FAIR and not (self.own or self.blind)
         return part._replace(
             decided_by=TIE if tied else part.decided_by,
             first_wins=_uniform(seed, "tie") < part.here,
-            pairing=None if self.pairs == "none" or coin else sides.pairing,
+            pairing=None if self.pairs == "none" or self.blind else sides.pairing,
             notices=tuple(self._notices(sides, part)),
         )
 
     def _notices(self, sides: Sides, part: Outcome) -> Iterator[Notice]:
         counts, (first, second) = sides.sizes, map(repr, sides.items)
-        if 0 in counts and not self.blind:
-            empty = second if counts[0] else first
-            text = f"{empty} has no score, so a fair coin decides."
-            yield Notice("one_side_empty", text)
-        elif counts[0] != counts[1] and not self.blind:
+        if counts[0] != counts[1] and not self.blind:
             many = counted(counts[0], "score")
             text = UNEQUAL.format(first, many, second, counts[1], min(counts))
             yield Notice("unequal_counts", text)
-        if part.apart == math.inf:
+        if not part.gaps_shown:
             yield Notice("gap_beyond_floats", BEYOND_FLOATS)
         if part.law.pairings:
             text = (
@@ -323,10 +315,16 @@ class Votes(Rule):
         """Draw an outcome from scores of both items."""
         one, two, counts = _pairs(sides, seed)
         chances = np.asarray(odd(self.weight, difference(one, two)))
-        won = law.draw_coins(counts, chances, stream(seed, "votes"))
+        source = stream(seed, "votes")
+
+        def tossed(pair: int, unit: float) -> bool:
+            scores = float(one[pair]), float(two[pair])
+            return toss(self.weight, unit, float(chances[pair]), scores, source)
+
+        won = law.draw_coins(counts, chances, source, tossed)
         votes = won, int(counts.sum()) - won
-        average, apart = self.average(sides, seed), self.least_apart(sides)
-        return Outcome(_majority(votes), average, "votes", votes, apart=apart)
+        average, shown = self.average(sides, seed), self.shows_every_gap(sides)
+        return Outcome(_majority(votes), average, "votes", votes, gaps_shown=shown)
 
     def average(self, sides: Sides, seed: int) -> law.Averaged:
         """Return the probability of the first item over all pairings."""
@@ -338,18 +336,13 @@ class Votes(Rule):
         chances = np.sort(np.asarray(odd(self.weight, gaps)))
         return law.Averaged(float(law.majority_probability(chances)), 0.0, 0)
 
-    def least_apart(self, sides: Sides) -> float:
-        """Return how far apart a reviewer's two scores must be to be worth a vote.
-
-        Returns:
-            A power of ten, infinity if it is more than the scores at hand differ by.
-        """
+    def shows_every_gap(self, sides: Sides) -> bool:
+        """Return whether floats show that a vote weighs gaps at hand differently."""
         one, two = sides.first.levels, sides.second.levels
         ends = (one[-1], two[0]), (two[-1], one[0])
         gap = max(abs(difference(high, low)) for high, low in ends)
-        steps = POWERS[finest(np.concatenate([one, two])) >= POWERS]
-        enough = steps[resolved(self.weight, gap, step=steps)]
-        return float(enough.min(initial=math.inf))
+        step = finest(np.concatenate([one, two]))
+        return bool(resolved(self.weight, gap, step=step))
 
 
 class Guarded(Rule):
@@ -364,7 +357,7 @@ class Guarded(Rule):
     default = True
     eps: float | Fraction = option(
         Fraction(1, 10),
-        "How often the votes decide: a probability above 0, at most 1.",
+        "How often the votes decide: a probability from 1e-6 to 1.",
         rules.as_eps,
     )
     statistic: str = option(
@@ -418,7 +411,7 @@ class Guarded(Rule):
         # The two may rest on the same sampled pairings, so their errors add up.
         se = (1 - eps) * part.law.se + eps * voted.se
         both = law.Averaged(float(p_first), se, max(part.law.pairings, voted.pairings))
-        return drawn._replace(law=both, apart=vote.apart)
+        return drawn._replace(law=both, gaps_shown=vote.gaps_shown)
 
     @property
     def follows(self) -> str:

@@ -5,7 +5,8 @@ does. If the first item is no better, a reviewer's score of it is at most what t
 reviewer would have given to the second. So, on the scores as they are, T of a redrawn
 assignment is at least what it would have been had that assignment been drawn, and the
 share of redraws that reach the observed T is at least T's own tail probability. This
-holds for every law of the assignment, every number of scores, and with ties.
+holds for every law of the assignment, every number of scores, and with ties, if whoever
+answered would have answered under every assignment.
 
 Every design here is uniform over a set of assignments, and all have one form: some
 units, each on or off, and how many of them may be on. A unit is a reviewer (on: scores
@@ -104,6 +105,7 @@ class PValues:
         statistic: Name of the statistic.
         design: What was redrawn: a design, "given counts" or "given panel counts".
         seed: The seed that repeats the sampling, None if exact.
+        assumes: What `compare` knows that they rest on, as in its certificate.
 
     Examples:
         >>> p_values([5, 6, 7, 9], [1, 2, 3, 4]).p_value_first == 1 / 70
@@ -120,6 +122,7 @@ class PValues:
     statistic: str
     design: str
     seed: int | None = None
+    assumes: tuple[str, ...] = ()
 
     def explanation(self) -> str:
         """Say in one paragraph what the numbers are, and what they are not.
@@ -140,8 +143,10 @@ class PValues:
             f"could have been drawn ({_REDRAWN[self.design]}) in which the statistic "
             f"({self.statistic}) would have been at least as much in favour of that "
             f"item, with these scores.{sampling} If the assignment was drawn in this "
-            "way, a p-value of at most alpha comes up with probability at most alpha "
-            "when the item is no better, whatever increasing scales reviewers use. "
+            "way, if whoever scored an item would have scored the other had they got "
+            "it, and if nothing was chosen after a look at the scores, then a p-value "
+            "of at most alpha comes up with probability at most alpha when the item is "
+            "no better, whatever increasing scales reviewers use. "
             "The two-sided p-value is twice the smaller one-sided one. None of them is "
             "the probability that an item is better. There are scales under which even "
             "a better item gets a p-value of at most alpha with probability at most "

@@ -55,7 +55,8 @@ MEDIANS = ("upper", "lower", "middle")
 EACH_MEDIAN = (f"median:{which}" for which in MEDIANS)
 STATISTICS = ("trimmed", "mean", "median", *EACH_MEDIAN, "midrank", "sign")
 TRIM = 0.2
-LEAST_EPS = 2.0**-53
+# With fewer votes p_first, of 16 digits, would hardly show them.
+LEAST_EPS = 1e-6
 ROUNDING = float(np.finfo(np.float64).eps)
 _CHANCES = np.array([Fraction(0), Fraction(1, 2), Fraction(1)], dtype=object)
 
@@ -325,7 +326,7 @@ def as_eps(eps: object) -> Fraction:
     """Return the probability of the votes, checked; a float is its shortest decimal.
 
     Raises:
-        OptionError: If it is not a number above 0 and at most 1.
+        OptionError: If it is not a number from 1e-06 to 1.
 
     Examples:
         >>> as_eps(0.1)
@@ -334,9 +335,9 @@ def as_eps(eps: object) -> Fraction:
     value = as_finite("eps", eps)
     if not LEAST_EPS <= value <= 1:
         raise OptionError(
-            f"eps must be above 0 and at most 1, got {shown(eps)}. Without votes the "
-            "statistic is on some scales no better than a coin; if that will do, use "
-            "its own method."
+            f"eps must be at least {LEAST_EPS:g} and at most 1, got {shown(eps)}. "
+            "Without votes the statistic is on some scales no better than a coin; if "
+            "that will do, use its own method."
         )
     return Fraction(repr(float(eps))) if isinstance(eps, float) else value
 

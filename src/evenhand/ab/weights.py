@@ -39,6 +39,7 @@ from evenhand.errors import (
     unknown,
 )
 from evenhand.method import option, parse
+from evenhand.randomness import Stream, is_below
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -61,6 +62,8 @@ HALF = 0.5
 # Eight units of rounding. If probabilities a step apart differ by more, then those a
 # step apart at smaller gaps, where a weight is steeper, differ as computed as well.
 BLURRED = 2.0**-50
+# A probability that is computed is nearer than this to the exact one.
+NEAR = 2.0**-40
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -364,13 +367,46 @@ def odd(weight: GapWeight, gap: Numbers) -> Floats:
     return np.where(gaps == 0, half, sided)[()]
 
 
+def toss(
+    weight: GapWeight,
+    unit: float,
+    chance: float,
+    scores: tuple[float | Fraction, float | Fraction],
+    source: Stream,
+) -> bool:
+    """Toss the coin of two scores; exactly, if the weight has an exact form.
+
+    Args:
+        weight: The gap weight.
+        unit: The uniform that decides, as `uniforms` draws it.
+        chance: What `odd` returns for the gap in scores.
+        scores: The two scores.
+        source: Where further bits come from, if the uniform is too near the chance.
+
+    Returns:
+        Whether the first score wins, with probability W of their exact difference.
+
+    Examples:
+        >>> from evenhand.randomness import stream
+        >>> toss(rational(), 0.74, 0.75, (4.0, 3.0), stream(7, "coins"))
+        True
+    """
+    if weight.exact is None or abs(unit - chance) > NEAR:
+        return unit < chance
+    gap = Fraction(scores[0]) - Fraction(scores[1])
+    # Differences of floats may be beyond the range by their rounding.
+    size = abs(gap) if weight.limit is None else min(abs(gap), weight.limit)
+    lean = weight.exact(size) if gap else Fraction(0)
+    return is_below(unit, (1 + (lean if gap > 0 else -lean)) / 2, source)
+
+
 def resolved(
     weight: GapWeight, gap: ArrayLike, *, step: float | Floats = 1
 ) -> NDArray[np.bool_]:
     """Say where floats still tell W(gap) from W(gap + step), and from a fair coin.
 
-    Where they do not, the estimator is no longer strictly better than a coin on a
-    computer, however right the theorem is.
+    Where they do not, a coin that is tossed exactly is better than a fair one by less
+    than any number that is printed shows.
 
     Args:
         weight: The gap weight.

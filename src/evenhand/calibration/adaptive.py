@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.additive import START, Equations, Mixed, without_each
+from evenhand.calibration.additive import (
+    START,
+    Equations,
+    Mixed,
+    bound_notices,
+    without_each,
+)
 from evenhand.calibration.bradley_terry import order_values, orders_without_each
 from evenhand.calibration.design import (
     design,
@@ -22,6 +28,7 @@ from evenhand.calibration.design import (
     settled,
     standardised,
 )
+from evenhand.calibration.fixed_sums import fixed_sums
 from evenhand.calibration.redraws import fit_many
 from evenhand.claims import Notice
 from evenhand.posets.graph import comparisons, components
@@ -58,7 +65,8 @@ def adaptive(ratings: Ratings) -> Fit:
     Scores (with outliers pulled in), normal scores and pooled ranks are each fitted by
     an additive model with REML; `card` is the sum of the three standardised
     predictions. With rho the reviewers' share of variance in the fit of ranks, the
-    estimate is (1 - rho^2) card + rho^2 ord, where `ord` is Bradley-Terry.
+    estimate is (1 - rho^2) card + rho^2 ord, where `ord` is Bradley-Terry. Where the
+    form fixes what each reviewer's scores add up to, as in votes, rho is 1.
 
     Args:
         ratings: Scores; with ranks or comparisons only the orders count, and rho is 1.
@@ -80,7 +88,8 @@ def adaptive(ratings: Ratings) -> Fit:
         equations = Equations(design(ratings))
         fits = fit_views(views_of(ratings, ratings.scores), equations)
         parts, converged = fits[-1].variances, all(one.converged for one in fits)
-        estimates, rho = _combined(fits, ordinal)
+        estimates, rho = _combined(fits, ordinal, fixed=fixed_sums(ratings) is not None)
+        told = bound_notices(*fits)
     else:
         estimates, rho, told = ordinal, 1.0, [ORDERS_ONLY]
     wild = rho > WILD
@@ -107,7 +116,8 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
 
     Returns:
         The estimates that `adaptive` would make of each set. Where the likelihood has
-        several peaks, another one may be found.
+        several peaks, another one may be found. Where the form of the ratings fixes
+        reviewers' sums, levels of the others mean nothing either.
 
     Examples:
         >>> from evenhand.ratings import Ratings
@@ -116,6 +126,8 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
         [1.14, 0.15, -1.29]
     """
     ordinal = standardised(order_values(ratings))
+    if fixed_sums(ratings):
+        return [settled(ordinal) for _ in sets]
     equations = Equations(design(ratings))
     views = [views_of(ratings, one) for one in sets]
     if not equations.whole:
@@ -142,7 +154,7 @@ def adaptive_without_each(ratings: Ratings) -> Table:
         >>> adaptive_without_each(ratings).argmax(axis=1).tolist()
         [1, 0, 0, 0]
     """
-    if ratings.kind != "scores":
+    if ratings.kind != "scores" or fixed_sums(ratings):
         return orders_without_each(ratings)
     made = design(ratings)
     equations, views = Equations(made), views_of(ratings, ratings.scores)
@@ -177,9 +189,11 @@ def _centred(scores: Scores) -> Scores:
     return scores - (scores.mean() if np.ptp(scores) else scores)
 
 
-def _combined(fits: Sequence[Mixed], ordinal: Scores) -> tuple[Scores, float]:
-    """Return the estimates, and the reviewers' share of variance in the last fit."""
-    rho = fits[-1].variances.shares[0]
+def _combined(
+    fits: Sequence[Mixed], ordinal: Scores, *, fixed: bool = False
+) -> tuple[Scores, float]:
+    """Return the estimates, and rho: 1 if the form fixes reviewers' sums."""
+    rho = 1.0 if fixed else fits[-1].variances.shares[0]
     return _weighed([one.items for one in fits], rho, ordinal), rho
 
 

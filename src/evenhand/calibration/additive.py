@@ -14,6 +14,13 @@ levels, A is inverted as a table and Newton's steps are exact; beyond, equations
 solved by conjugate gradients and traces come from fixed random probes, whose error
 shrinks with the number of levels.
 
+Ratings say nothing about a shift of mu against all of v. The predicted v add up to 0,
+so t / n for each two levels is added to A: x stays, log det A grows by log(1 + t b),
+and what b leaves open about the shift, which may be much, drowns no other digits.
+
+The estimate is the highest peak within bounds of the ratios, and of peaks equally high
+that with the least reviewers' variance. Of few levels all peaks are looked for.
+
 References:
     Patterson and Thompson (1971), Recovery of inter-block information.
     Gilmour, Thompson and Cullis (1995), Average information REML.
@@ -30,6 +37,7 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.calibration import solver
 from evenhand.calibration.design import ROUNDING, Design, Variances, design, fit_of
+from evenhand.calibration.nodes import EQUAL, Peaks
 from evenhand.calibration.solver import ROUGH, Definite, one_thread, signs
 from evenhand.claims import Notice
 
@@ -40,6 +48,7 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Flags, Table
     from evenhand.calibration.design import Fit
+    from evenhand.calibration.nodes import Turned
     from evenhand.ratings import Ratings
 
     Bounds = tuple[Table | float, Table | float]
@@ -48,15 +57,26 @@ APART = (
     "Reviewers' offsets cannot be told from the rest here; they count as rest.",
     "Items' values cannot be told from the rest here; half of it counts as value.",
 )
+BOUND = Notice(
+    "no_noise",
+    "Offsets and values explain the scores almost without error, so the variance of "
+    "the rest was held at 1/1,000 of the larger of theirs.",
+)
 T = TypeVar("T")
 
 START = (0.3, 1.0)
 # Ratios of variances; beyond these an effect is nothing, or all there is.
-LEAST, MOST = 1e-6, 1e4
+LEAST, MOST = 1e-6, 1e3
 STEPS, SHORTEST = 100, 2.0**-30
+# Kept levels up to which other peaks are looked for, and up to which first of all; and
+# logarithms of ratios that are looked at.
+SCANNED, FEW, GRID = 60, 12, np.linspace(math.log(LEAST), math.log(MOST), 23)
+# Share of the scores' size below which an effect is rounding.
+NOISE = 1e-13
 # Squared length of a step, in standard errors of the ratios, that no longer matters;
-# beyond a table, and under which steps that get no shorter follow rounding alone.
-DONE, DONE_PROBED, WANDERING = 1e-9, 1e-6, 1e-4
+# beyond a table, and under which steps that get no shorter follow rounding alone; and
+# slope by the logarithm of a ratio that does not lead away from a bound.
+DONE, DONE_PROBED, WANDERING, FLAT = 1e-12, 1e-6, 1e-4, 1e-10
 FARTHEST, TINY = 2.0, 1e-300
 # Residuals at which conjugate gradients stop: searching, and at the end.
 SOLVED, FINE = 1e-7, 1e-12
@@ -84,15 +104,16 @@ def additive(ratings: Ratings) -> Fit:
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
+        >>> ratings = Ratings(list("aabbcc"), list("xyyzzx"), [9, 7, 5, 2, 6, 10])
         >>> fit = additive(ratings)
         >>> fit.estimates.round(3).tolist(), fit.offsets.round(3).tolist()
-        ([1.666, -0.333, -1.333], [2.0, -2.0])
+        ([1.986, 0.301, -2.287], [0.348, -1.96, 1.612])
     """
     made = design(ratings)
     equations = Equations(made)
     mixed = equations.fit(made.scores)
-    told, values = confounded(equations.free), made.in_units(mixed.items)
+    told = [*confounded(equations.free), *bound_notices(mixed)]
+    values = made.in_units(mixed.items)
     fit = fit_of(ratings, "additive", values, *told, converged=mixed.converged)
     return replace(
         fit,
@@ -111,6 +132,17 @@ def confounded(known: Flags) -> list[Notice]:
     """
     told = zip(APART, known, strict=True)
     return [Notice("confounded", text) for text, free in told if not free]
+
+
+def bound_notices(*fits: Mixed) -> list[Notice]:
+    """Say whether the rest of a fit was held at its bound.
+
+    Examples:
+        >>> bound_notices(Mixed(np.zeros(1), np.zeros(1), Variances(0.0, 0.0, 0.0)))
+        []
+    """
+    ratios = [one.ratios.max() for one in fits if one.ratios is not None]
+    return [BOUND] if max(ratios, default=0.0) >= MOST else []
 
 
 class Sums(NamedTuple):
@@ -142,6 +174,11 @@ class Links:
 
     times: Table | float = 1.0
     level: Table | float = 1.0
+
+    @property
+    def shift(self) -> float:
+        """t, which holds the sum of the kept effect at 0: a level's usual weight."""
+        return self.size / len(self.counts)
 
     def __init__(self, made: Design, *, kept_items: bool = True) -> None:
         """Count the ratings, each as much as it weighs; items or reviewers are kept."""
@@ -217,6 +254,7 @@ class Equations:
         kept_items: Whether items are the kept effect.
         whole: Whether they are inverted as a table.
         ratios: Where they are.
+        turned: Who rated what at ratios of the dropped effect, by their logarithms.
     """
 
     def __init__(self, made: Design) -> None:
@@ -238,6 +276,7 @@ class Equations:
         self.links = links = Links(made, kept_items=self.kept_items)
         # The last answer to each question, from which passes start.
         self._answers: dict[str, Table] = {}
+        self.turned: dict[float, Turned] = {}
         self.ratios = np.full(2, np.nan)
         sizes = len(links.loads), len(links.counts)
         self.whole = sizes[1] <= solver.TABLE
@@ -267,7 +306,11 @@ class Equations:
             return
         self.ratios, (a, b) = ratios, ratios.tolist()
         prior = np.append([0.0], np.full(len(self.links.counts), 1 / b))
-        table = self.links.table(a, prior) if self.whole else None
+        table, shift = None, self.links.shift / len(self.links.counts)
+        if self.whole:
+            table = self.links.table(a, prior)
+            table[1:, 1:] += shift
+        prior[1:] += shift
         self.inside = Definite(self.product, self.links.diagonal(a) + prior, table)
 
     def product(self, columns: Table) -> Table:
@@ -278,6 +321,7 @@ class Equations:
         mean, kept = columns[0], columns[1:]
         found[0] += links.counts.sum() * mean + links.counts @ kept
         found[1:] += links.counts[:, None] * (mean + kept) + kept / b
+        found[1:] += links.shift * kept.mean(axis=0)
         return np.asarray(found)
 
     def solve(self, right: Table, key: str, tolerance: float = SOLVED) -> Table:
@@ -297,7 +341,7 @@ class Equations:
         return x, float(np.maximum(sums.squares - spent, 1e-15 * sums.squares))
 
     def traces(self) -> tuple[Table, Table]:
-        """Return the first and second derivatives of log det A by a and b.
+        """Return the first and second derivatives of log det A by a and b, with t.
 
         With T for the inverse of A, they are tr(T A') and tr(T A'') - tr(T A' T A').
         Without a table the first are estimated by probes, the second unknown.
@@ -337,9 +381,9 @@ class Equations:
         second += 2 * np.diag(bends)
         # Of the determinants.
         slope, known = self.traces()
-        shares = loads / spread
-        slope += [(links.times * shares).sum(), size / b]
-        known -= np.diag([(links.times * shares**2).sum(), size / b**2])
+        shares, shift = loads / spread, links.shift / (1 + links.shift * b)
+        slope += [(links.times * shares).sum(), size / b - shift]
+        known -= np.diag([(links.times * shares**2).sum(), size / b**2 - shift**2])
         share = (links.size - 1) / squared
         outer = share / squared * np.outer(first, first)
         # The average of the observed and the expected, in which second traces cancel.
@@ -347,6 +391,7 @@ class Equations:
         curvature = share * second - outer + known if self.whole else average
         value = (links.size - 1) * np.log(squared) + self.inside.determinant
         value += (links.times * np.log(spread)).sum() + size * np.log(b)
+        value -= np.log1p(links.shift * b)
         slope += share * first
         found = np.array(value), slope, curvature, average
         return Likelihood(*(table[..., None] for table in found))
@@ -358,27 +403,52 @@ class Equations:
             scores: One for each rating.
             start: Variances of reviewers and items over that of the rest.
         """
-        sums = self.links.add_up(scores)
-        links, (begin, free) = self.links, self.start(start)
+        links, sums = self.links, self.links.add_up(scores)
         if sums.squares == 0.0:
             reviewers, items = self.ordered(0.0 * links.loads, 0.0 * links.counts)
             return Mixed(items, reviewers, Variances(0.0, 0.0, 0.0))
         self._answers.clear()
         with one_thread(len(links.counts)):
-            found, converged = maximise(
+            ratios, converged = self.best(sums, start)
+            self.at(ratios)
+            x, squared = self.predict(sums, FINE)
+        rest = squared / (links.size - 1)
+        dropped = links.weights(ratios[0]) * (sums.dropped - links.matrix @ x)
+        # What is left of nothing is rounding.
+        noise = NOISE * np.sqrt(sums.squares) * ratios / (1 + ratios)
+        both = zip((dropped, x[1:]), noise, strict=True)
+        effects = [np.where(np.abs(one) > least, one, 0.0) for one, least in both]
+        reviewers, items = self.ordered(*effects)
+        parts = np.where(ratios <= LEAST, 0.0, ratios * rest).tolist()
+        variances = Variances(*self.ordered(*parts), rest)
+        return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
+
+    def best(self, sums: Sums, start: tuple[float, float]) -> tuple[Table, bool]:
+        """Return the ratios of the highest peak, and whether they are exact."""
+        begin, free = self.start(start)
+        each = zip(begin, free, strict=True)
+        grids = [GRID if varies else np.log([one]) for one, varies in each]
+        levels, converged = len(self.links.counts), False
+        if levels > FEW:
+            point, converged = maximise(
                 lambda ratios: self.likelihood(sums, ratios[:, 0]),
                 begin[:, None],
                 free,
                 done=DONE if self.whole else DONE_PROBED,
             )
-            self.at(found[:, 0])
-            x, squared = self.predict(sums, FINE)
-        ratios, rest = self.ratios, squared / (links.size - 1)
-        dropped = links.weights(ratios[0]) * (sums.dropped - links.matrix @ x)
-        reviewers, items = self.ordered(dropped, x[1:])
-        parts = np.where(ratios <= LEAST, 0.0, ratios * rest).tolist()
-        variances = Variances(*self.ordered(*parts), rest)
-        return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
+            if not self.whole or (converged and levels > SCANNED):
+                return point[:, 0], converged
+        if converged and Peaks(self, sums, [grid[::2] for grid in grids]).alone(point):
+            return point[:, 0], True
+        peaks = Peaks(self, sums, grids).list()
+        reviewers, highest = (0 if self.kept_items else 1), min(peaks)[0]
+        if free[reviewers]:
+            # A ridge may lead to where reviewers do not vary.
+            grids[reviewers] = GRID[:1]
+            peaks += Peaks(self, sums, grids).list(highest)
+        equal = (one[1:] for one in peaks if one[0] <= highest + EQUAL)
+        found = min(equal, key=lambda one: one[reviewers])
+        return _rounded(np.exp(found)), True
 
     def errors(self, parts: Variances, least: float = LEAST) -> tuple[Table, Table]:
         """Return the errors of offsets, NaN beyond a table, and of values.
@@ -393,20 +463,34 @@ class Equations:
         ratios = np.maximum(both / (parts.rest or 1.0), least)
         with one_thread(len(links.counts)):
             self.at(np.array(self.ordered(*ratios)))
-            kept = np.minimum(self.inside.inverse_diagonal()[1:], self.ratios[1])
-            dropped = np.full(len(links.loads), np.nan)
-            if self.inside.inverse is not None:
-                for begin in range(0, len(dropped), BLOCK):
-                    rows = links.matrix[begin : begin + BLOCK]
-                    inner = rows * (rows @ self.inside.inverse)
-                    dropped[begin : begin + BLOCK] = inner.sum(axis=1)
-                weights = links.weights(self.ratios[0])
-                dropped = weights + weights**2 * dropped
-        # Ratings say nothing about the level, which keeps the prior's variance.
-        squares = zip(self.ordered(dropped, kept), both, strict=True)
-        found = (parts.rest * each - of / len(each) for each, of in squares)
-        offsets, values = (np.sqrt(np.maximum(each, 0)) for each in found)
+            found = self.ordered(self._dropped_squares(), self._kept_squares())
+        offsets, values = (np.sqrt(parts.rest * np.maximum(one, 0)) for one in found)
         return offsets, values
+
+    def _kept_squares(self) -> Table:
+        b, size = float(self.ratios[1]), len(self.links.counts)
+        level = b / (1 + self.links.shift * b) / size
+        squares = self.inside.inverse_diagonal()[1:] - level
+        return np.asarray(np.minimum(squares, b * (1 - 1 / size)))
+
+    def _dropped_squares(self) -> Table:
+        """Return W + W M T M' W, less a / n, without differences of large numbers."""
+        links, a, table = self.links, float(self.ratios[0]), self.inside.inverse
+        found = np.full(len(links.loads), np.nan)
+        if table is None:
+            return found
+        weights, rest = links.weights(a), 1 / (1 + a * links.loads)
+        row = links.back @ (links.level * rest)
+        for begin in range(0, len(found), BLOCK):
+            rows = dense(links.matrix[begin : begin + BLOCK])
+            rows = rows[:, 1:] - rows[:, :1] * (row[1:] / row[0])
+            found[begin : begin + BLOCK] = ((rows @ table[1:, 1:]) * rows).sum(axis=1)
+        spent = weights * links.loads
+        small, away = spent.mean() < rest.mean(), spent - spent.mean()
+        away = (away if small else rest.mean() - rest) - spent * rest
+        return np.asarray(
+            weights + weights**2 * found + a * away / (len(found) * spent.mean())
+        )
 
 
 class Likelihood(NamedTuple):
@@ -449,15 +533,17 @@ def maximise(
     going, before = share > 0, np.full_like(share, np.inf)
     for _ in range(STEPS):
         # A ratio at a bound that the likelihood pushes against stays there.
-        pushed = (ratios <= bounds[0]) & (here.slope >= 0)
-        pushed |= (ratios >= bounds[1]) & (here.slope <= 0)
+        slope = here.slope * ratios
+        pushed = (ratios <= bounds[0]) & (slope >= -FLAT)
+        pushed |= (ratios >= bounds[1]) & (slope <= FLAT)
         active = free[:, None] & ~pushed & going
-        move, decrement = _newton(ratios, here, active)
+        after, decrement = _step(ratios, here, active, share, bounds)
         # Where only slopes are known, steps that grow are too long or rounding.
         blind = np.isnan(here.value)
         going &= ~(blind & (before / 2 < decrement) & (decrement < WANDERING))
-        share[blind & (decrement > before)] = 0.5
-        after = _moved(ratios, share * move, bounds)
+        if (wild := blind & (decrement > before)).any():
+            share[wild] = 0.5
+            after, _ = _step(ratios, here, active, share, bounds)
         after = np.where(active & going, after, ratios)
         stuck = (after == ratios).all(axis=0) | (share < SHORTEST)
         last, before = decrement <= done, decrement
@@ -468,7 +554,8 @@ def maximise(
         if not going.any():
             break
         there = at(np.where(going, after, ratios))
-        better = going & ~(there.value > here.value)
+        # Rounding may hide how much better a short step is.
+        better = going & ~((there.value > here.value) & (decrement > WANDERING))
         ratios = np.where(better, after, ratios)
         both = zip(there, here, strict=True)
         here = Likelihood(*(np.where(better, *one) for one in both))
@@ -476,9 +563,34 @@ def maximise(
     return ratios, bool((decrement < WANDERING).all())
 
 
-def _newton(ratios: Table, here: Likelihood, active: Flags) -> tuple[Table, Table]:
-    """Return Newton's steps and their squared lengths in standard errors."""
+def _step(
+    ratios: Table, here: Likelihood, active: Flags, share: Table, bounds: Bounds
+) -> tuple[Table, Table]:
+    """Return ratios after shares of Newton's steps, and how long the steps are.
+
+    Lengths are squared, in standard errors.
+    """
     slope = np.where(active, here.slope, 0.0)
+    sizes, cross = _curvature(ratios, here, active, slope)
+    move = (cross * slope[::-1] - sizes[::-1] * slope) / (sizes.prod(axis=0) - cross**2)
+    decrement, after = -(slope * move).sum(axis=0), _moved(ratios, share * move, bounds)
+    stopped = active & ((after <= bounds[0]) | (after >= bounds[1]))
+    alone = active & ~stopped & stopped[::-1]
+    if not alone.any():
+        return after, decrement
+    # Where one ratio stops at a bound, the other one's step is the best along it.
+    away = (after - ratios)[::-1]
+    move = -(slope + cross * away) / sizes
+    after = np.where(alone, _moved(ratios, share * move, bounds), after)
+    there = (alone & (away == 0)).any(axis=0)
+    lengths = np.where(alone, sizes * move**2, 0.0).sum(axis=0)
+    return after, np.where(there, lengths, decrement)
+
+
+def _curvature(
+    ratios: Table, here: Likelihood, active: Flags, slope: Table
+) -> tuple[Table, Table]:
+    """Return a positive definite table's diagonal, and what is off it."""
     held = np.where(active, 0.0, 1.0) * np.eye(2)[:, :, None]
     tables = [held + table * active * active[:, None] for table in here[2:]]
     (first, cross), (_, second) = tables[0]
@@ -487,9 +599,7 @@ def _newton(ratios: Table, here: Likelihood, active: Flags) -> tuple[Table, Tabl
     # Where scores say nothing about a ratio its curvature is 0 but not its slope.
     least = np.abs(slope) / (2 * FARTHEST * ratios) + TINY
     sizes = np.maximum([first, second], least)
-    cross = np.where(cross**2 < sizes.prod(axis=0), cross, 0.0)
-    move = (cross * slope[::-1] - sizes[::-1] * slope) / (sizes.prod(axis=0) - cross**2)
-    return move, -(slope * move).sum(axis=0)
+    return sizes, np.where(cross**2 < sizes.prod(axis=0), cross, 0.0)
 
 
 def _moved(ratios: Table, move: Table, bounds: Bounds) -> Table:
@@ -499,9 +609,13 @@ def _moved(ratios: Table, move: Table, bounds: Bounds) -> Table:
     """
     share = np.clip(move / ratios, -0.98, FARTHEST)
     factor = np.where(share < 0, 1 + share, np.exp(np.maximum(share, 0)))
-    found = np.clip(ratios * factor, *bounds)
-    # So near to nothing it is nothing, whatever rounding says.
-    return np.where(found < 2 * LEAST, LEAST, found)
+    return _rounded(np.clip(ratios * factor, *bounds))
+
+
+def _rounded(ratios: Table) -> Table:
+    """Take what is so near to a bound for the bound, whatever rounding says."""
+    found = np.where(ratios < 2 * LEAST, LEAST, ratios)
+    return np.where(found > (1 - 1e-9) * MOST, MOST, found)
 
 
 class Mixed(NamedTuple):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.additive import Equations, Mixed
+from evenhand.calibration.additive import BOUND, MOST, Equations, Mixed
 from evenhand.calibration.design import Design, Variances, design, fit_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 # Rounds, by how many ratings all of them may go through.
 LEAST_STEPS, MOST_STEPS, WORK = 200, 5000, 200_000_000
-TOLERANCE, ROUGH = 1e-9, 1e-4
+TOLERANCE, ROUGH = 1e-13, 1e-4
+# Rounds before any are guessed, how many guesses go by, which of them say the same, and
+# how far down rounding may lead.
+PLAIN, MEMORY, RANK, SLACK = 10, 5, 1e-10, 1e-12
+LEAST_VARIANCE = 1e-300
 # No reviewer is taken to score better items lower.
 LEAST_SLOPE = 0.05
 # Slopes vary by about a third, as if so many reviewers had shown it.
@@ -64,8 +68,9 @@ def affine(ratings: Ratings) -> Fit:
     state = fit_affine(made)
     parts = Variances(state.offset_variance, state.value_variance, state.rest)
     values = made.in_units(state.values)
+    told = [BOUND] if 0 < state.rest <= least_rest(state) else []
     return replace(
-        fit_of(ratings, "affine", values, converged=state.converged),
+        fit_of(ratings, "affine", values, *told, converged=state.converged),
         errors=frozen(made.in_units(np.sqrt(state.value_variances))),
         offsets=frozen(made.in_units(state.offsets)),
         slopes=frozen(state.slopes),
@@ -134,18 +139,77 @@ def fit_affine(
         return state
     most = min(max(WORK // len(made.scores), LEAST_STEPS), MOST_STEPS)
     tolerance, most = (ROUGH, LEAST_STEPS) if quick else (TOLERANCE, most)
-    scale = tolerance * float(np.sqrt(state.value_variance))
-    state.converged = False
+    state.converged, guess = False, _Guess()
     for state.steps in range(1, most + 1):
-        before = state.values
         state.spread = state.spread if spread is None else spread
+        before = _moving(state)
         update_reviewers(made, state)
         update_values(made, state)
         update_variances(made, state)
-        if float(np.abs(state.values - before).max()) <= scale:
+        after = _moving(state)
+        away = float(np.abs(after - before)[: made.n_items].max())
+        if away <= tolerance:
             state.converged = True
             break
+        if state.steps > PLAIN and not quick:
+            _move(state, guess.after(before, after, lower_bound(made, state)))
     return state
+
+
+def _moving(state: State) -> Scores:
+    """Return what a round starts from as one row: values in units of their spread."""
+    positive = np.append(state.value_variances, [state.spread, state.rest])
+    values = state.values / np.sqrt(state.value_variance)
+    return np.append(values, np.log(np.maximum(positive, LEAST_VARIANCE)))
+
+
+def _move(state: State, row: Scores) -> None:
+    """Start the next round from such a row."""
+    size = len(state.values)
+    state.values, positive = row[:size], np.exp(row[size:])
+    state.values *= np.sqrt(state.value_variance)
+    state.value_variances = positive[:size]
+    state.spread, state.rest = map(float, positive[size:])
+
+
+class _Guess:
+    """Where rounds lead to, from where the last ones began and ended.
+
+    References:
+        Anderson (1965), Iterative procedures for nonlinear integral equations.
+    """
+
+    def __init__(self) -> None:
+        """Start without rounds."""
+        self._pairs: list[tuple[Scores, Scores]] = []
+        self._best = -np.inf
+
+    def after(self, before: Scores, after: Scores, height: float) -> Scores:
+        """Return where to go on from; if a guess led down, where the last round did."""
+        if height < self._best - SLACK * abs(self._best) and self._pairs:
+            last, self._pairs = self._pairs[-1], []
+            return last[1]
+        self._pairs, self._best = [*self._pairs[-MEMORY:], (before, after)], height
+        ends = np.array([after for _, after in self._pairs])
+        gaps = ends - np.array([before for before, _ in self._pairs])
+        steps = np.diff(gaps, axis=0)
+        shares = np.linalg.lstsq(steps.T, gaps[-1], rcond=RANK)[0]
+        return np.asarray(after - np.clip(shares @ np.diff(ends, axis=0), -1, 1))
+
+
+def lower_bound(made: Design, state: State) -> float:
+    """Return twice the lower bound of the log likelihood, but for a constant."""
+    away = (state.slopes - 1) ** 2 + state.slope_variances
+    usual, spread = USUAL_REVIEWERS, state.spread
+    found = (away.sum() + usual * USUAL_SPREAD) / spread
+    found += (len(away) + usual) * np.log(spread)
+    found += (state.offsets**2 + state.offset_variances).sum() / state.offset_variance
+    found += (state.values**2 + state.value_variances).sum() / state.value_variance
+    left = made.weighted(residual_squares(made, state)).sum()
+    found += left / state.rest + len(made.scores) * np.log(state.rest)
+    both = state.offset_variances * state.slope_variances - state.covariances**2
+    found -= np.log(state.value_variances).sum() + np.log(both).sum()
+    return -float(found)
 
 
 def start(made: Design, mixed: Mixed | None = None) -> State:
@@ -153,8 +217,7 @@ def start(made: Design, mixed: Mixed | None = None) -> State:
     mixed = mixed or Equations(made).fit(made.scores)
     parts = mixed.variances
     size = made.n_reviewers
-    # Something is left for the rest even if the additive model fits without error.
-    rest = max(parts.rest, NEGLIGIBLE * (parts.item + parts.reviewer))
+    rest = parts.rest
     return State(
         mean=mixed.mean,
         values=mixed.items,
@@ -211,8 +274,12 @@ def update_variances(made: Design, state: State) -> None:
     total = float(away.sum()) + USUAL_REVIEWERS * USUAL_SPREAD
     state.spread = min(total / (len(away) + USUAL_REVIEWERS), MOST_SPREAD)
     total = float(made.weighted(residual_squares(made, state)).sum())
-    least = NEGLIGIBLE * (state.value_variance + state.offset_variance)
-    state.rest = max(total / len(made.scores), least)
+    state.rest = max(total / len(made.scores), least_rest(state))
+
+
+def least_rest(state: State) -> float:
+    """Return the least variance of the rest beside the others."""
+    return max(state.value_variance, state.offset_variance) / MOST
 
 
 def residual_squares(made: Design, state: State) -> Scores:

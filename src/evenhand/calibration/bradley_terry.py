@@ -42,8 +42,9 @@ AROUND_ZERO = "each group's values lie around 0, and groups are not compared"
 # Items up to which Newton's steps come from a table.
 SMALL = 128
 STEPS, HALVINGS, TOLERANCE = 100, 40, 1e-10
-# Pairs up to which they are listed.
+# Pairs up to which they are listed; of those who rated much, so many to a rating.
 MOST_PAIRS = 20_000_000
+FEW_PAIRS, PAIRS_A_RATING = 1_000_000, 100
 # Variances of values that are drawn, in logarithms of squared logits.
 ORDINAL = np.arange(-4.0, 4.5, 0.5)
 # A logistic comparison is as uncertain as that of two ratings of this variance.
@@ -68,9 +69,9 @@ def bradley_terry(ratings: Ratings) -> Fit:
     Returns:
         The fit. Standard errors, against the mean of all items, come from the curvature
         of the posterior, exactly up to 1,000 items and by probes beyond; they take the
-        pairs for independent. More than 20 million pairs are summed up by
-        interpolation, to 1e-12, so that time and memory grow with the number of
-        ratings.
+        pairs for independent. More than 20 million pairs, or a million by few who
+        rated much, are summed up by interpolation, to 1e-12, so that time and memory
+        grow with the number of ratings.
 
     References:
         Bradley and Terry (1952), Rank analysis of incomplete block designs.
@@ -251,7 +252,10 @@ def pairs_of(ratings: Ratings, weights: Table) -> AnyPairs:
         [1.0, 1.0]
     """
     loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
-    if min(float((loads**2).sum()), ratings.n_items**2) > MOST_PAIRS:
+    number = min(float((loads**2).sum()), ratings.n_items**2)
+    # Interpolation takes time by ratings, a list by pairs.
+    most = min(MOST_PAIRS, max(FEW_PAIRS, PAIRS_A_RATING * ratings.n_ratings))
+    if number > most:
         return ManyPairs(_links(ratings), weights)
     return listed_pairs(ratings, weights)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STIFFNESS = 0.5
 STEPS = 5000
-TOLERANCE = 1e-10
+TOLERANCE = 1e-13
 
 
 def isotonic(ratings: Ratings, *, stiffness: float = STIFFNESS) -> Fit:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.additive import Equations, Links, Sums, confounded
+from evenhand.calibration.additive import (
+    Equations,
+    Links,
+    Sums,
+    bound_notices,
+    confounded,
+)
 from evenhand.calibration.bradley_terry import pair_notices
 from evenhand.calibration.design import Fit, fit_notices, settled, totals
 from evenhand.calibration.solver import TABLE
@@ -36,11 +42,11 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
     Examples:
         >>> import polars as pl
         >>> from evenhand.engines.pairs import count_pairs
-        >>> rows = {"reviewer": ["a", "a", "b", "b"], "item": ["x", "y", "y", "z"],
-        ...         "score": [9, 7, 3, 2]}
+        >>> rows = {"reviewer": list("aabbcc"), "item": list("xyyzzx"),
+        ...         "score": [9, 7, 5, 2, 6, 10]}
         >>> fit = additive_of_pairs(count_pairs(pl.LazyFrame(rows)))
         >>> fit.estimates.round(3).tolist()
-        [1.666, -0.333, -1.333]
+        [1.986, 0.301, -2.287]
     """
     if pairs.n_items > TABLE:
         raise RatingsError(
@@ -50,7 +56,8 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
     equations = PairEquations(pairs)
     mixed = equations.fit(pairs.totals)
     groups = connected(pairs.n_items, pairs.first, pairs.second)
-    apart, told = confounded(equations.free), pair_notices(pairs)
+    apart = [*confounded(equations.free), *bound_notices(mixed)]
+    told = pair_notices(pairs)
     return Fit(
         method="additive",
         estimates=settled(mixed.items),
@@ -71,7 +78,7 @@ class PairEquations(Equations):
         many = pairs.n_reviewers > 1, pairs.n_items > 1
         most = np.array([pairs.loads[-1], pairs.reviews.max()])
         self.free = np.array(many) & (most > 1)
-        self._answers, self.ratios = {}, np.full(2, np.nan)
+        self._answers, self.turned, self.ratios = {}, {}, np.full(2, np.nan)
 
 
 class PairLinks(Links):

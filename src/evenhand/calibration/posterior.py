@@ -24,7 +24,7 @@ import numpy as np
 
 from evenhand.calibration.additive import Equations, Links, additive
 from evenhand.calibration.design import INTEGRATED, design, normal_scores, standardised
-from evenhand.calibration.redraws import Node, node_at
+from evenhand.calibration.nodes import Node, node_at
 from evenhand.calibration.solver import one_thread
 from evenhand.randomness import picked, standard_normal, stream, uniforms
 
@@ -67,7 +67,8 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         >>> drawn_values(ratings, additive(ratings), 5, 7).shape
         (5, 3)
     """
-    if fit.method == "bradley-terry" or ratings.kind != "scores":
+    by_orders = fit.rho == 1 or ratings.kind != "scores"
+    if fit.method == "bradley-terry" or by_orders:
         from evenhand.calibration.bradley_terry import drawn_by_orders
 
         how = functools.partial(drawn_by_orders, ratings)

@@ -9,11 +9,12 @@ window of log a to 1e-10, and Newton's steps of all scores are taken on these no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.calibration.additive import LEAST, MOST, Likelihood, Sums, maximise
+from evenhand.calibration.nodes import node_at
 from evenhand.calibration.solver import Chebyshev, one_thread
 
 if TYPE_CHECKING:
@@ -23,56 +24,6 @@ if TYPE_CHECKING:
 
 # Half the width of a window of log a, and the precision of its nodes.
 HALF, PRECISION = 1.0, 1e-10
-
-
-class Node(NamedTuple):
-    """What scores say at one ratio a of the dropped effect, a column for each.
-
-    Attributes:
-        axes: Q.
-        known: L.
-        pull: Of the scores, by axis.
-        mean: What gives the mean: its own pull, and the kept effect's by level.
-        squares: What is left of the squares if the kept effect is 0.
-        determinant: log det A, less that of the kept effect.
-    """
-
-    axes: Table
-    known: Table
-    pull: Table
-    mean: tuple[Table, Table]
-    squares: Table
-    determinant: float
-
-    def profile(self, b: Table, freedom: float, least: Table) -> tuple[Table, Table]:
-        """Return squares left and minus twice the log likelihood, a row for each b.
-
-        Args:
-            b: Ratios of the kept effect.
-            freedom: Number of ratings, less the mean.
-            least: What rounding leaves of the squares however well the model fits.
-        """
-        left = 1 / (self.known + 1 / b[:, None])
-        squared = np.maximum(self.squares - left @ self.pull**2, least)
-        sizes = np.log1p(self.known * b[:, None]).sum(axis=1)
-        value = freedom * np.log(squared) + (self.determinant + sizes)[:, None]
-        return squared, value
-
-
-def node_at(links: Links, sums: Sums, ratio: float) -> Node:
-    """Eliminate offsets and level, and turn what is left to its axes."""
-    whole, pull = links.table(ratio), links.pull(sums, ratio)
-    level, size = whole[0, 1:], whole[0, 0]
-    known, axes = np.linalg.eigh(whole[1:, 1:] - np.outer(level, level) / size)
-    spent = links.weights(ratio) @ sums.dropped**2 + pull[0] ** 2 / size
-    return Node(
-        axes,
-        np.maximum(known, 0),
-        axes.T @ (pull[1:] - np.outer(level / size, pull[0])),
-        (pull[0] / size, level / size),
-        sums.squares - spent,
-        float(np.log1p(ratio * links.loads).sum() + np.log(size)),
-    )
 
 
 def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:

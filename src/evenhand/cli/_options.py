@@ -27,7 +27,28 @@ class Option(click.Option):
         self.group = group
 
 
-class Grouped(click.Command):
+class OnceEach(click.Command):
+    """A command that takes each option once, unless it can be repeated."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice: click would use the last in silence."""
+        order = self.make_parser(ctx).parse_args(list(args))[2]
+        for one in order if not ctx.resilient_parsing else ():
+            several = isinstance(one, click.Option) and (one.multiple or one.is_flag)
+            times = order.count(one)
+            if times > 1 and not several:
+                text = f"{one.opts[0]} must be given once, got it {times} times."
+                raise click.UsageError(f"{text} Keep one of them.", ctx)
+        return super().parse_args(ctx, args)
+
+
+class OnceEachGroup(OnceEach, click.Group):
+    """A command with commands of its own, which all take each option once."""
+
+    command_class = OnceEach
+
+
+class Grouped(OnceEach):
     """A command whose help lists options under headings."""
 
     def format_options(
@@ -93,11 +114,9 @@ reading = partial(option, group="Reading FILE")
 deciding = partial(option, group="Decision")
 writing = partial(option, group=OUTPUT)
 COUNT = click.IntRange(min=1)
+REVIEWER = "Column of the reviewer; judge+prompt if several name one together"
 COLUMN_OPTIONS = (
-    reading(
-        "--reviewer COLUMN",
-        "Column of the reviewer; judge+prompt if several name one together.",
-    ),
+    reading("--reviewer COLUMN", f"{REVIEWER}."),
     reading("--item COLUMN", "Column of the item."),
     reading("--score COLUMN", "Column of the score; higher is better."),
 )
@@ -107,12 +126,18 @@ FILE_OPTIONS = (
         f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}.",
         [*PLATFORMS],
     ),
-    *COLUMN_OPTIONS,
+    reading(
+        "--reviewer COLUMN",
+        f"{REVIEWER}; people, seats or judge+seats say whether a label is one person "
+        "or somebody else at each item.",
+    ),
+    *COLUMN_OPTIONS[1:],
     reading(
         "--column columns ROLE=COLUMN...",
         "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, "
         "pair=COLUMN (pairs or panels of reviewers), or weight=COLUMN (how much a "
-        "score counts in models, such as a confidence).",
+        "score counts in models, such as a confidence); or merge=item, merge=reviewer: "
+        "labels that look alike, such as Tea and tea, are one.",
     ),
     reading(
         "--scale ORDER",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli._options import COLUMNS, ROLES
-from evenhand.errors import OptionError, must_be, printable
+from evenhand.errors import OptionError, must_be, printable, visible
 from evenhand.progress import working as working  # noqa: PLC0414 - for every command
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Paths = Mapping[str, str | None]
 
 WIDTH = 100
+ABOUT_LABELS = ("similar_items", "similar_reviewers")
+"""Notices that come before the table."""
 CUT = "\ue000"
 """Marks the row that becomes the line of the cut; a label has no such character."""
 ARGUMENTS = "evenhand.arguments"
@@ -49,11 +51,17 @@ def take_reading(options: dict[str, Any]) -> tuple[Asked, str | None]:
     from evenhand.formats.layouts import Asked
 
     columns = {name: options.pop(name) for name in COLUMNS}
+    merge = []
     for text in options.pop("columns"):
         role, _, column = text.partition("=")
+        if role == "merge" and column:
+            merge.append(column)
+            continue
         if role not in ROLES or not column:
             rule = f"one of {', '.join(ROLES)}, = and a column, as in rank=Place"
             raise must_be("--column", rule, text)
+        if role in columns:
+            raise OptionError(f"--column {role} must be given once, got it twice.")
         columns[role] = column
     wishes = {name: options.pop(name, None) for name in WISHES}
     companion = options.pop("companion", None)
@@ -62,7 +70,7 @@ def take_reading(options: dict[str, Any]) -> tuple[Asked, str | None]:
             raise must_be(name, "given", value)
     named = Columns(**{name: value for name, value in columns.items() if value})
     wished = {name: value for name, value in wishes.items() if value}
-    return Asked(named, **wished), companion
+    return Asked(named, **wished, merge=merge), companion
 
 
 def read(
@@ -213,6 +221,15 @@ def deliver(text: str, output: str | None, files: Sequence[Output] = ()) -> None
         click.echo(text, nl=False)
 
 
+def deliver_table(text: str, output: str | None) -> None:
+    """Print a table or a query, in which no label acts on a terminal; or write it."""
+    printed = visible(text) if output is None or output == STDIN else text
+    deliver(printed, output)
+    if printed != text:
+        words = "Control characters in names are shown as \\x1b and the like. With -o"
+        click.echo(f"{words} FILE they are written as they are.", err=True)
+
+
 def show(
     document: Mapping[str, Any],
     explain: Callable[[], str],
@@ -302,18 +319,21 @@ class Job:
             files.append(Output(self._record, text_of(record)))
             audit = audit_words(click.get_current_context(), self._record, self._file)
         files += self._extras(result, audit)
+        silent = () if self._shown["as_json"] else hidden
+        told = [it for it in result.notices if it.code not in silent]
+        # Whoever reads the table must know that two of its rows may be one item.
+        note(it for it in told if it.code in ABOUT_LABELS)
         show({**result.to_dict(), **more}, explain, self._shown, files)
-        told = [f"Wrote {file.path}" for file in files]
+        said = [f"Wrote {file.path}" for file in files]
         if self._key is not None:
             from evenhand.formats.anonymise import NOT_HIDDEN
 
-            told.insert(0, f"Who is who: {self._key}. {NOT_HIDDEN}")
+            said.insert(0, f"Who is who: {self._key}. {NOT_HIDDEN}")
         if self.ratings.read_as:
-            told.insert(0, f"Read as {self.ratings.read_as}")
-        for line in [*told, *([f"Check it with: {audit}"] if audit else [])]:
+            said.insert(0, f"Read as {self.ratings.read_as}")
+        for line in [*said, *([f"Check it with: {audit}"] if audit else [])]:
             click.echo(printable(line), err=True)
-        silent = () if self._shown["as_json"] else hidden
-        note([it for it in result.notices if it.code not in silent], result.seed)
+        note((it for it in told if it.code not in ABOUT_LABELS), result.seed)
 
     def _extras(self, result: Result, audit: str | None) -> list[Output]:
         """Return tables, charts and the report, as far as they are asked for."""

@@ -28,7 +28,7 @@ WAYS: list[dict[str, str]] = [{}, *ROWS, {"sheet": "all", "rows": "items"}]
 WRITTEN = ("output", "sheets", "ballots")
 
 
-@click.command("assign")
+@click.command("assign", cls=_options.OnceEach)
 @option("--items FILE", "Items: one on each line, or a table with a column.")
 @option("--reviewers FILE", "Reviewers, in the same form.")
 @option(
@@ -117,8 +117,8 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         write_all(files)
     if seal is not None:
         click.echo(
-            f"The seal is in {seal}: publish it before any rating exists. "
-            f"The secret is in {kept}: keep it until all ratings are in.",
+            f"The seal is in {printable(seal)}: publish it before any rating exists. "
+            f"The secret is in {printable(kept)}: keep it until all ratings are in.",
             err=True,
         )
 
@@ -141,10 +141,10 @@ def _deliver(drawn: Assignment, options: Options, files: list[Output]) -> None:
     if options["as_json"]:
         click.echo(json.dumps(record, indent=2))
     elif options["output"] in (None, _shared.STDIN):
-        click.echo(table, nl=False)
-    click.echo(drawn.law, err=True)
+        _shared.deliver_table(table, None)
+    click.echo(printable(drawn.law), err=True)
     if drawn.amends is not None:
-        click.echo(drawn.effect(), err=True)
+        click.echo(printable(drawn.effect()), err=True)
         click.echo(f"Wrote {printable(options['record'])}", err=True)
     elif isinstance(drawn.seed, int):
         _shared.note((), drawn.seed)

@@ -24,6 +24,8 @@ DIFFERS = 1
 )
 @option("--seal FILE", "The seal that was published.")
 @option("--secret FILE", "The secret that was revealed.")
+@option("--names FILE", "For a bundle, the organiser's key of the codes.")
+@option("--receipts FILE", "For a bundle, what you kept of your page as a reviewer.")
 @_options.reading_options(file=False)
 @_options.output_options
 @click.pass_context
@@ -42,7 +44,8 @@ def command(
     its hashes, the assignment's seal against the published one, the secret against the
     seal, the assignment and its amendments against the seed, the ratings against the
     assignment, and the decision against the ratings; of a bundle also its log, its
-    payloads and the decision's seed. What was not given is named as not checked.
+    payloads and the decision's seed, and who is which code, for those who may know it.
+    What was not given is named as not checked.
 
     Exit code 0: nothing differs; 1: something does, and the first is named; 2: a file
     cannot be read, or is not ours.
@@ -65,6 +68,11 @@ def _replay(record: str, ratings: str | None, options: dict[str, Any]) -> Audit:
     from evenhand.records.replay import audit
 
     folder = options["assignment"]
+    for name in ("names", "receipts"):
+        if options[name]:
+            raise OptionError(
+                f"--{name} must come with a bundle, a file that ends in .zip."
+            )
     found, seal, secret = _shared.evidence_in(record if folder is None else folder)
     if folder is None:
         record, found = str(found), None
@@ -90,4 +98,5 @@ def _bundle(path: str, ratings: str | None, options: dict[str, Any]) -> Audit:
 
     if ratings is not None or options["assignment"] or options["secret"]:
         raise OptionError("A bundle holds its ratings, assignment and secret itself.")
-    return audit_bundle(path, _shared.read_hex(options["seal"], "seal"))
+    own = {name: options[name] for name in ("names", "receipts")}
+    return audit_bundle(path, _shared.read_hex(options["seal"], "seal"), **own)

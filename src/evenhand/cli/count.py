@@ -33,7 +33,8 @@ def count(files: tuple[str, ...], output: str | None, **options: Any) -> None:  
     FILES are Parquet or CSV, a row for each score with a reviewer, an item and the
     score; 'ratings/*.parquet' takes all that fit (in quotes, or your shell takes them
     apart). The answer has columns item, score and count, for evenhand compare; rows
-    without a score are counted with an empty one.
+    without a score are counted with an empty one. A label that a spreadsheet would run
+    as a formula gets an apostrophe before it, which evenhand takes off again.
 
     \b
     Example:
@@ -44,13 +45,15 @@ def count(files: tuple[str, ...], output: str | None, **options: Any) -> None:  
 
     from evenhand.engines.counts import ONCE
     from evenhand.engines.files import count_files
+    from evenhand.formats.lists import safe_cell
 
     for part in ("reviewer", "item"):
         names = options[part]
         options[part] = names.split("+") if names and "+" in names else names
     counts = count_files(files, **options | {"items": options["items"] or None})
-    once = pl.lit(counts.once).alias(ONCE)
-    _shared.deliver(counts.to_frame().with_columns(once).write_csv(), output)
+    safe = pl.col(pl.String).map_elements(safe_cell, pl.String)
+    table = counts.to_frame().with_columns(safe, pl.lit(counts.once).alias(ONCE))
+    _shared.deliver_table(table.write_csv(), output)
     if output is not None and output != _shared.STDIN:
         click.echo(f"Wrote {printable(output)}: {counts}", err=True)
     _shared.note(counts.notices)
@@ -81,4 +84,4 @@ def query(job: str, dialect: str, output: str | None, **names: Any) -> None:  # 
 
     found = sql_of(job, dialect, **names | {"items": names["items"] or None})
     parts = [f"-- {text}\n{sql};" for text, sql in found.items()]
-    _shared.deliver("\n\n".join(parts), output)
+    _shared.deliver_table("\n\n".join(parts), output)

@@ -27,7 +27,7 @@ Try next:
   evenhand methods"""
 
 
-@click.command("demo")
+@click.command("demo", cls=_options.OnceEach)
 @_options.seed_option
 @option("--save PATH", "Write the generated ratings there, as CSV.")
 @option("--report PATH", "Write a self-contained HTML report.")

@@ -38,8 +38,8 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Give each item a mark, with its error, from reviewers who each scored a few.
 
     FILE is read as by rank. A mark is the mean of an item's scores, less how strict its
-    reviewers are known to be: what the reviewers would give on average if each had
-    scored the item. Marks are not drawn to the middle.
+    reviewers are known to be: what reviewers of this kind would give on average. Marks
+    are not drawn to the middle.
 
     \b
     Example:

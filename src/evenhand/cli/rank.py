@@ -19,9 +19,9 @@ DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
 @_options.method_option("adaptive", "safe(noise=1)")
 @deciding(
     "--top K",
-    "How many are to be chosen: says which are in, open and out; with --design or "
-    "--assignment, also where adaptive and safe disagree.",
-    _options.COUNT,
+    "How many are to be chosen: says which are in, open and out, with each item's "
+    "share in the top K. share=K chooses the K items with the largest shares, not the "
+    "K with the best estimates.",
 )
 @deciding(
     "--design NAME",
@@ -53,6 +53,8 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     job = _shared.Job("rank", options)
     from evenhand.ranking.ranking import rank
 
+    if (options["top"] or "").isdecimal():
+        options["top"] = int(options["top"])
     result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
     job.deliver(result, lambda: explain(result, more=job.explain))
 

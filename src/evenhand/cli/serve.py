@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli._options import option
+from evenhand.cli._options import OnceEachGroup, option
 from evenhand.errors import OptionError, printable
 
 if TYPE_CHECKING:
     from evenhand.web.running import Address, Served
+    from evenhand.web.store import Store
 
 DATABASE = "evenhand.db"
 WRONG = 400
@@ -22,7 +23,7 @@ UNENCRYPTED = (
 )
 
 
-@click.group("serve", invoke_without_command=True)
+@click.group("serve", cls=OnceEachGroup, invoke_without_command=True)
 @option(
     "--db PATH",
     "SQLite file, or postgresql://... (needs evenhand[postgres]).",
@@ -114,12 +115,16 @@ def _run(served: Served, options: dict[str, Any]) -> None:
 
     def started() -> None:
         click.echo(f"evenhand is at {base}, with {printable(served.store.name)}")
-        click.echo(f"Sign in as the organiser (once, within 15 minutes): {link}")
+        for line in about_key(served.store):
+            click.echo(line)
         if options["lan"]:
             import segno
 
-            segno.make(link).terminal(compact=True)
+            click.echo(f"For the room, {base}:")
+            segno.make(base).terminal(compact=True)
             click.echo(UNENCRYPTED)
+        # Whoever has it is the organiser, so that no screen may show it as a picture.
+        click.echo(f"Sign in as the organiser (once, within 15 minutes): {link}")
         if options["demo"]:
             click.echo("Eight simulated reviewers begin now: sign in and watch.")
         click.echo("Stop it with Ctrl-C.")
@@ -129,6 +134,20 @@ def _run(served: Served, options: dict[str, Any]) -> None:
             open_browser(f"{link}#enter")
 
     served.run(taken, started)
+
+
+def about_key(store: Store) -> list[str]:
+    """Say where the key of links is, unless it is beside its database."""
+    from evenhand.web.store import OLD_KEY, state_folder
+
+    if store.path is not None:
+        return []
+    where = printable(str(store.key_file.absolute()))
+    lines = [f"The key of links is {where}. Keep it private, and the same on servers"]
+    lines[0] += " that share a database."
+    if store.key_file == OLD_KEY:
+        lines += [f"Better move it to {printable(str(state_folder() / 'links.key'))}."]
+    return lines
 
 
 @command.command("backup")

@@ -28,7 +28,7 @@ FIGURES = ("fig1", "fig2", "fig3", "all")
 TITLES = {"compare": "Two items", "rank": "Many items"}
 
 
-@click.command("simulate")
+@click.command("simulate", cls=_options.OnceEach)
 @option("--job", "Two items or many.  [default: compare]", ["compare", "rank"])
 @option("--items", "Number of items.", COUNT)
 @option("--reviewers", "Number of reviewers.", COUNT)
@@ -93,11 +93,12 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
     _shared.note(result.notices, result.seed)
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=_options.OnceEach)
 @click.argument("figure", nargs=-1, type=click.Choice(FIGURES), metavar="[FIGURE]...")
 @option(
     "-o --output DIRECTORY",
-    "Where to write JSON, CSV, PNG and SVG files; made if it is not there.",
+    "Where to write JSON and CSV files, a page with all charts, and with "
+    "evenhand[charts] PNG and SVG files; made if it is not there.",
     default="figures",
     show_default=True,
 )
@@ -115,6 +116,7 @@ def reproduce(
     Example:
       evenhand reproduce all -o out/ --seed 7
     """
+    from evenhand._charts import NO_RENDERER, can_render
     from evenhand.lab import figures
     from evenhand.randomness import seed_from
 
@@ -123,7 +125,8 @@ def reproduce(
     with _shared.working("figures"):
         made = figures.reproduce(figure or ("all",), output, size=size, rng=seed)
     _shared.deliver("\n".join(map(_numbers, made)), None)
-    click.echo(f"Numbers and charts are in {printable(output)}.", err=True)
+    where = f"Numbers and charts are in {printable(output)}; open {figures.PAGE} there."
+    click.echo(where if can_render() else f"{where} {NO_RENDERER}", err=True)
     _shared.note((), seed)
 
 
@@ -145,7 +148,7 @@ def _numbers(figure: Figure) -> str:
     return _shared.rendered(head, _shared.columns(columns, left=()), *notes)
 
 
-@click.command("theorems")
+@click.command("theorems", cls=_options.OnceEach)
 @option(
     "--quick/--full",
     "A small search of half a minute at most, or one of some minutes.  [default: full]",
@@ -197,7 +200,7 @@ def _claims(found: Theorems) -> str:
     return _shared.rendered(made._replace(rows=tuple(lined)), verdict)
 
 
-@click.command("methods")
+@click.command("methods", cls=_options.OnceEach)
 @click.argument("name", metavar="[NAME]", required=False)
 @option("--json as_json", "Print JSON.")
 def methods(name: str | None, *, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 from evenhand import designs
 from evenhand.claims import Finding
 from evenhand.columns import FORMULA_START
+from evenhand.designs.turnout import Turnout, turnout
 from evenhand.errors import (
     DesignError,
     OptionError,
@@ -27,7 +28,7 @@ from evenhand.ratings import as_ratings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evenhand.claims import Backing, Json, Label, Standing
+    from evenhand.claims import Backing, Json, Label
     from evenhand.ratings import Ratings
 
     Rows = tuple[tuple[Label, Label], ...]
@@ -36,10 +37,9 @@ SCHEMA = "evenhand.assignment/1"
 ESCAPED = re.compile(f"'+{FORMULA_START}")
 SHOWN = 20
 KEPT = "The guarantee stays if nobody left{} because of an item."
-UNSEEN = "The guarantee stays: who left had not seen their items."
-STEPPED_IN = "The guarantee stays if nobody stepped in because of an item."
-NEVER_SAW = "left who never saw their items"
 OTHER_REASONS = "left for reasons that have nothing to do with items"
+UNSEEN = f"{OTHER_REASONS}, and before seeing theirs, as the organiser declares"
+CALLED = "called in without regard to items"
 UNEQUAL = "With unequal numbers of scores it holds on average over the assignment only."
 NO_PAIRS = (
     "No guarantee is left: the design 'pairs' gives each reviewer two items, and some "
@@ -62,7 +62,8 @@ class Amendment:
         add: Reviewers who stepped in, sorted.
         done: Reviews that those who left had done, sorted. They stay.
         leave_open: Whether reviews that nobody stepped in for are left open.
-        unseen: Whether a log shows that those who left never saw their items.
+        unseen: Whether the organiser declares that those who left never saw their
+            items. A log that shows nothing from them does not show why.
         in_turn: Whether those who stepped in were next in a sealed order of reserves.
     """
 
@@ -100,6 +101,8 @@ class Assignment:
         law: How it was drawn, in one sentence.
         version: Version of evenhand that drew it.
         amends: What changed since the assignment before, None for a first draw.
+        conflicts_hidden: Whether it was drawn with conflicts that its record keeps to
+            itself; `conflicts` has them only for who knows them.
         backing: Either "declared", "revealed" (its secret draws it) or "verified".
 
     Examples:
@@ -126,12 +129,18 @@ class Assignment:
     law: str
     version: str
     amends: Amendment | None = None
+    conflicts_hidden: bool = False
     backing: Backing = field(default="declared", compare=False)
 
     @property
     def verified(self) -> bool:
         """Whether it was drawn again from a secret that fits the published seal."""
         return self.backing == "verified"
+
+    @property
+    def has_conflicts(self) -> bool:
+        """Whether conflicts of interest kept reviewers from items."""
+        return self.conflicts_hidden or bool(self.conflicts)
 
     @property
     def chain(self) -> tuple[Assignment, ...]:
@@ -175,7 +184,7 @@ class Assignment:
         missing = () if ratings is None else self.missing(ratings)
         if not missing and self.amends is None:
             return ""
-        said = [self._kept(missing)]
+        said = [self._kept()]
         if self.design in designs.AB_DESIGNS:
             return f"{said[0]} {UNEQUAL}"
         largest = max(map(len, self.bundles().values()))
@@ -198,8 +207,10 @@ class Assignment:
             >>> found["rows"]
             [['a', 'x']]
         """
-        names = [one.name for one in fields(self)][:-2]
+        names = [one.name for one in fields(self)][:-3]
         plain = {name: _plain(getattr(self, name)) for name in names}
+        if self.conflicts_hidden:
+            plain |= {"conflicts": [], "conflicts_hidden": True}
         past = {} if self.amends is None else {"amends": self.amends.to_dict()}
         return {"schema": SCHEMA, **plain, **past}
 
@@ -257,8 +268,8 @@ class Assignment:
             add: Reviewers who step in, at most one for each who left without a rating.
             done: The ratings so far; None if those who left gave none.
             leave_open: Whether nobody gets what those who step in do not take.
-            unseen: Whether a log shows that those who left never saw their items. The
-                certificate then counts this as checked.
+            unseen: Whether you declare that those who left never saw their items. The
+                certificate says so among what is declared.
             in_turn: Whether those who step in are next in a sealed order of reserves.
             secret: The secret, if it is sealed.
 
@@ -310,6 +321,19 @@ class Assignment:
         known = {_key(row) for row in self.rows}
         rated = _among(_rated(ratings), items)
         return tuple(row for row in rated if _key(row) not in known)
+
+    def unrated(self, ratings: Ratings) -> tuple[Label, ...]:
+        """Return the items that nobody rated, in the order of the assignment.
+
+        Examples:
+            >>> from evenhand.designs.drawing import assign
+            >>> from evenhand.ratings import Ratings
+            >>> drawn = assign(["x", "y", "z"], ["a", "b"], design="pairs", rng=7)
+            >>> drawn.unrated(Ratings(["a"], ["y"], [1]))
+            ('x', 'z')
+        """
+        rated = {_key(("", item)) for item in ratings.item_labels}
+        return tuple(item for item in self.items if _key(("", item)) not in rated)
 
     def missing(self, ratings: Ratings, items: Sequence[Label] | None = None) -> Rows:
         """Return reviewer and item of each review that has no rating.
@@ -370,14 +394,10 @@ class Assignment:
             bundles[reviewer].append(item)
         return bundles
 
-    def _kept(self, missing: Rows) -> str:
+    def _kept(self) -> str:
         """Say what the guarantee rests on now that somebody left."""
-        amendments = self.amendments()
-        added = any(one.add for one in amendments)
-        if missing or not all(one.unseen for one in amendments):
-            return KEPT.format(" or stepped in" if added else "")
-        chosen = any(one.add and not one.in_turn for one in amendments)
-        return STEPPED_IN if chosen else UNSEEN
+        added = any(one.add for one in self.amendments())
+        return KEPT.format(" or stepped in" if added else "")
 
     def amendments(self) -> list[Amendment]:
         """Return what changed since the first draw, in order."""
@@ -422,12 +442,15 @@ class Declared:
         missing: Assigned ratings that are not there.
         whole: Whether all who rated anything rated all that they were given, in a draw
             that favours nobody. Then it is chance who has more items.
+        turnout: Of two items, how many answered of those who were given each, if an
+            assignment says so.
     """
 
     design: str | None = None
     assignment: Assignment | None = None
     missing: int = 0
     whole: bool = False
+    turnout: Turnout | None = None
 
     @property
     def backing(self) -> Backing:
@@ -437,33 +460,38 @@ class Declared:
     @property
     def conflicts(self) -> bool:
         """Whether conflicts of interest kept reviewers from items."""
-        return bool(self.assignment and self.assignment.conflicts)
+        return bool(self.assignment and self.assignment.has_conflicts)
 
     def departures(self) -> Iterator[Finding]:
-        """What is known, or only said, of those who left and who stepped in.
+        """What is declared of those who left and who stepped in.
+
+        Who never opened their page may have been kept away because of their items, and
+        no record shows that nobody was.
 
         Examples:
             >>> from evenhand.designs.drawing import assign
             >>> drawn = assign([1, 2, 3], ["a", "b"], design="pairs", rng=7)
             >>> amended = drawn.amend(["b"], add=["z"])
             >>> [one.text for one in Declared("pairs", amended).departures()]
-            ['1 reviewer left for reasons that have nothing to do with items']
+            ['1 reviewer left for reasons that have nothing to do with items',
+             '1 substitute called in without regard to items']
             >>> amended = drawn.amend(["b"], add=["z"], unseen=True)
             >>> [one.standing for one in Declared("pairs", amended).departures()]
-            ['checked', 'declared']
+            ['declared', 'declared']
         """
         amendments = self.assignment.amendments() if self.assignment else []
-        unseen = [one for one in amendments if one.unseen]
-        left = [one.drop for one in amendments if not one.unseen]
-        chosen = [one.add for one in unseen if not one.in_turn]
-        said: tuple[tuple[Standing, list[tuple[Label, ...]], str, str], ...] = (
-            ("checked", [it.drop for it in unseen], "reviewer", NEVER_SAW),
-            ("declared", left, "reviewer", OTHER_REASONS),
-            ("declared", chosen, "substitute", "chosen without regard to items"),
+        said = (
+            ([one.drop for one in amendments if one.unseen], "reviewer", UNSEEN),
+            (
+                [it.drop for it in amendments if not it.unseen],
+                "reviewer",
+                OTHER_REASONS,
+            ),
+            ([one.add for one in amendments], "substitute", CALLED),
         )
-        for standing, people, noun, words in said:
+        for people, noun, words in said:
             if number := sum(map(len, people)):
-                yield Finding(standing, f"{counted(number, noun)} {words}")
+                yield Finding("declared", f"{counted(number, noun)} {words}")
 
 
 def declare(
@@ -488,7 +516,7 @@ def declare(
 
     Examples:
         >>> declare("halves", None, ("halves", "coins"), None)
-        Declared(design='halves', assignment=None, missing=0, whole=False)
+        Declared(design='halves', assignment=None, missing=0, whole=False, turnout=None)
     """
     require_text(design=design)
     if design is not None and design not in known:
@@ -510,5 +538,10 @@ def declare(
     missing = assignment.missing(ratings, items)
     halfway = {str(who) for who, _ in missing} | {*map(str, assignment.stopped)}
     whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
-    whole = whole and not assignment.conflicts
-    return Declared(assignment.design, assignment, len(missing), whole)
+    whole = whole and not assignment.has_conflicts
+    answers = None
+    if assignment.design in designs.AB_DESIGNS:
+        rated = {_key(row) for row in _rated(ratings)}
+        there = [row for row in assignment.chain[0].rows if _key(row) in rated]
+        answers = turnout(assignment, there)
+    return Declared(assignment.design, assignment, len(missing), whole, answers)

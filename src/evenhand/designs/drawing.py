@@ -348,8 +348,12 @@ def redraw(assignment: Assignment, seed: int | str) -> Assignment:
     if assignment.amends is not None:
         before = replace(assignment.amends.before, seed=seed)
         return _amend(replace(assignment.amends, before=before))
+    if assignment.conflicts_hidden and not assignment.conflicts:
+        raise OptionError(
+            "conflicts must be known to draw it again: its record does not show them."
+        )
     source = {"secret" if isinstance(seed, str) else "rng": seed}
-    return assign(
+    drawn = assign(
         assignment.items,
         assignment.reviewers,
         design=assignment.design,
@@ -357,6 +361,7 @@ def redraw(assignment: Assignment, seed: int | str) -> Assignment:
         groups=None if assignment.groups is None else dict(assignment.groups),
         **{**assignment.parameters, **source},  # type: ignore[arg-type]  # what `assign` wrote
     )
+    return replace(drawn, conflicts_hidden=assignment.conflicts_hidden)
 
 
 def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:

@@ -18,7 +18,13 @@ from evenhand.calibration.design import data_notices, linked_groups
 from evenhand.claims import Drawn, Json, Notice, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import ladder, reviewers
-from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
+from evenhand.diagnosis.reviewers import (
+    AGAINST,
+    LITTLE,
+    MANY_ITEMS,
+    NOT_ENOUGH,
+    UNRELATED,
+)
 from evenhand.errors import OptionError, counted, listing, require_whole, shown
 from evenhand.posets.contradictions import strong_groups
 from evenhand.posets.graph import comparisons, components
@@ -53,7 +59,10 @@ SAMPLED = Notice(
     "There are too many pairs of items to count them all; some items of each busy "
     "reviewer were chosen at random.",
 )
-TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
+TOLD = (
+    *("fixed_sums", "no_information", "no_ladder", "no_needed"),
+    "one_rating_reviewers",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,17 +313,16 @@ def check(
     loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
     pairs = ladder.pairs_within(ratings, stream(seed, "check: pairs"))
     notices = [*ratings.notices, *information_notices(ratings), *data_notices(ratings)]
-    model = fit = shares = more = climbed = None
+    model = fit = shares = more = None
     if ratings.kind == "scores":
         say("Fitting offsets and values")
         model, fit = reviewers.fit_model(ratings), adaptive(ratings)
         # In ranks among all scores, which are those that `rank` uses.
         source = stream(seed, "check: bootstrap")
         shares = reviewers.variance_shares(model, fit.variances, source)
-    if why := ladder.why_no_ladder(ratings):
+    climbed, why = ladder.ladder_or_why(ratings)
+    if why:
         notices.append(Notice("no_ladder", f"The ladder is left out. {why}"))
-    else:
-        climbed = ladder.climb(ratings)
     say("Simulating")
     if top is not None:
         codes, source = _codes(ratings, order, fit, seed), stream(seed, "check: needed")
@@ -477,11 +485,13 @@ def findings(found: Check) -> tuple[Notice, ...]:
     parts = (
         [("sizes", sizes_sentence(found))],
         _repeated(found, "no_information"),
+        _repeated(found, "fixed_sums"),
         _groups_found(found),
         _model_found(found),
         _contradictions(found),
         _variance_found(found),
         _strictness(found),
+        _correlations(found),
         _quality(found),
     )
     return tuple(Notice(code, text) for part in parts for code, text in part)
@@ -598,9 +608,10 @@ def _variance_found(found: Check) -> Found:
     parts = ", ".join(f"{name} {share_text(one)}" for name, one in shares if one)
     text = f"Variance of scores, as ranks among all: {parts} (95 % intervals)."
     yield "variance", text
-    for name, share in (("Items' values", told.item), ("Offsets", told.reviewer)):
-        if share is None:
-            yield "confounded", f"{name} cannot be told from the rest here."
+    if told.item is None:
+        yield "confounded", "Items' values cannot be told from the rest here."
+    if told.reviewer is None and not any(_repeated(found, "fixed_sums")):
+        yield "confounded", "Offsets cannot be told from the rest here."
 
 
 def share_text(share: reviewers.Share) -> str:
@@ -620,7 +631,8 @@ def _strictness(found: Check) -> Found:
     strict, lenient, unknown = map(words.count, ("strict", "lenient", NOT_ENOUGH))
     if not words:
         return
-    if unknown == len(words):
+    fixed = any(_repeated(found, "fixed_sums"))
+    if unknown == len(words) and not fixed:
         yield "strictness", "No reviewer rated enough to say how strict they are."
         return
     text = f"{counted(strict, 'reviewer')} clearly strict, {lenient:,} clearly lenient"
@@ -628,9 +640,15 @@ def _strictness(found: Check) -> Found:
         text = "No reviewer is clearly strict or lenient"
     if unknown:
         text += f"; not enough ratings to say for {unknown:,} of {len(words):,}"
+    if fixed:
+        text = "Nothing says how strict reviewers are: the form fixes what their scores"
+        text += " add up to"
     yield "strictness", f"{text}."
     parts = []
-    for word, one, many in ((AGAINST, "goes", "go"), (UNRELATED, "has", "have")):
+    verbs = {AGAINST: ("goes", "go")} | dict.fromkeys(
+        (UNRELATED, LITTLE), ("has", "have")
+    )
+    for word, (one, many) in verbs.items():
         who = [each.reviewer for each in found.reviewers if each.agreement == word]
         verb = one if len(who) == 1 else many
         if who:
@@ -640,6 +658,27 @@ def _strictness(found: Check) -> Found:
         text = f"{' and '.join(parts)}, so no strictness is given for them. Of 100 "
         text += "reviewers who rate like the others, about 1 at most would be named"
         yield "disagreeing", f"{text} here."
+
+
+def _correlations(found: Check) -> Found:
+    """Say how far each of a few reviewers with many ratings agrees with the others."""
+    people = [one for one in found.reviewers if one.correlation is not None]
+    if found.ratings is None or not 0 < len(people) <= NAMED:
+        return
+    common = reviewers.common_items(found.ratings)
+    if min(common[one.reviewer] for one in people) < MANY_ITEMS:
+        return
+    parts = []
+    for one in sorted(people, key=lambda one: one.correlation or 0.0):
+        numbers = np.array(one.correlation), np.array(common[one.reviewer])
+        low, high = reviewers.correlation_interval(*numbers)
+        ends = f"{low:.2f} to {high:.2f}"
+        parts.append(f"{one.reviewer!r} {one.correlation:.2f} ({ends})")
+    text = "Correlation with the others' scores of the same items, with 95% intervals: "
+    text += f"{', '.join(parts)}."
+    if all(one.agreement == NOT_ENOUGH for one in people):
+        text += f" {counted(len(people), 'reviewer')} are too few to say who departs."
+    yield "correlations", text
 
 
 def _quality(found: Check) -> Found:

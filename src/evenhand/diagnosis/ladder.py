@@ -70,10 +70,15 @@ TOO_FEW = {
     1: "One reviewer alone told items apart, so nobody else's ratings can predict what "
     "they put higher.",
 }
+TOO_FEW_TRIED = {
+    0: "The part of the reviewers that was tried made no comparison: nothing can be "
+    "tested.",
+    1: "One comparison only: nothing can be tested.",
+}
 # Standard errors by reviewer mean little with fewer reviewers.
 FEWEST_JUDGED = 5
-# Pairs are held as rows of a table: some 200 MB.
-MOST_PAIRS = 5_000_000
+# Pairs are held as rows of a table: some 40 MB, and well under a second.
+MOST_PAIRS = 1_000_000
 
 
 class Pairs(NamedTuple):
@@ -236,6 +241,21 @@ def why_no_ladder(ratings: Ratings) -> str:
     return TOO_FEW.get(len(np.unique(who[1:][told])), "")
 
 
+def ladder_or_why(ratings: Ratings) -> tuple[Ladder | None, str]:
+    """Return the ladder, or why there is none.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ladder_or_why(Ratings(["a", "b"], ["x", "x"], [1, 2]))[1][:30]
+        'No reviewer told two items apa'
+    """
+    if why := why_no_ladder(ratings):
+        return None, why
+    ladder = climb(ratings)
+    few = TOO_FEW_TRIED.get(ladder.pairs, "")
+    return (None, few) if few else (ladder, "")
+
+
 def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
     """Try each assumption on held-out reviewers.
 
@@ -276,7 +296,10 @@ def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
         for rung, hits in enumerate((1 + ahead * pairs.signs[held]) / 2):
             right[rung] += np.bincount(who, weights * hits, number)
     found = total > 0
-    rungs, verdict = judge(right[:, found], total[found])
+    rungs: tuple[Rung, ...] = ()
+    verdict = CANNOT_TELL
+    if found.any():
+        rungs, verdict = judge(right[:, found], total[found])
     sizes = n_pairs, int(found.sum()), folds, tried
     return Ladder(rungs, verdict, *sizes, MEANINGS[verdict])
 

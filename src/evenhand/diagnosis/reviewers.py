@@ -21,6 +21,7 @@ from scipy.special import nctdtr, stdtr
 from evenhand.calibration import affine
 from evenhand.calibration.additive import Equations, Mixed
 from evenhand.calibration.design import Design, design, steps, totals
+from evenhand.calibration.fixed_sums import fixed_sums
 from evenhand.calibration.redraws import fit_many
 from evenhand.columns import place_of
 from evenhand.randomness import Stream, standard_normal, uniforms
@@ -48,10 +49,17 @@ NOTHING = 1e-13
 NOT_ENOUGH = "not enough ratings to say"
 # What is said of a reviewer's agreement, but of at most one in so many ordinary ones.
 AGREES, UNRELATED, AGAINST = "agrees", "no relation to the others", "against the others"
+LITTLE = "little relation to the others"
+DISAGREEING = (AGAINST, UNRELATED, LITTLE)
 ACCUSED = 0.01
+# A correlation is little if it is surely below this share of the median reviewer's.
+LOW = 0.5
 # A strictness is said unless an ordinary reviewer would seldom agree so little.
 DOUBTED = 0.05
 FEWEST_OTHERS = 2
+# With so many items in common two reviewers' correlation is known to 0.2; it is looked
+# at between all reviewers of up to so many.
+MANY_ITEMS, FEW_REVIEWERS = 100, 30
 # Prior variance of slopes beyond which those who go against the others make it.
 WIDEST = 0.16
 # Fewest items whose order can speak against a reviewer: of three, one in six random
@@ -115,8 +123,9 @@ class Reviewer:
         slope: How much wider than others they spread their scores, drawn to 1.
         slope_se: Its standard error.
         spread: "wide", "narrow", "typical" or as strictness.
-        agreement: "agrees", "no relation to the others", "against the others",
-            "always gives 8", or "not enough ratings to say".
+        agreement: "agrees", "little relation to the others", "no relation to the
+            others", "against the others", "always gives 8", or "not enough ratings to
+            say".
         correlation: Of their scores with the mean of the others' for the same items,
             less the others' offsets; None if there is none.
     """
@@ -159,7 +168,9 @@ def fit_model(ratings: Ratings) -> Model:
     """
     made = design(ratings)
     equations = Equations(made)
-    return Model(made, equations, equations.fit(made.scores), equations.free)
+    # Where the form fixes reviewers' sums, nothing says how strict they are.
+    free = equations.free & [fixed_sums(ratings) is None, True]
+    return Model(made, equations, equations.fit(made.scores), free)
 
 
 def variance_shares(
@@ -178,7 +189,7 @@ def variance_shares(
         >>> parts = model.mixed.variances
         >>> found = variance_shares(model, parts, stream(7, "bootstrap"))
         >>> round(found.item.share, 3), found.method
-        (1.0, 'parametric bootstrap')
+        (0.999, 'parametric bootstrap')
     """
     if parts is None or not any(parts.shares) or not model.free.any():
         return None
@@ -226,11 +237,13 @@ def _asymptotic(model: Model, parts: Variances) -> Scores:
     values = np.array([parts.reviewer, parts.item]) * model.free
     # What cannot be told from the rest counts as rest, for items.
     values = np.append(values, parts.rest + parts.item * ~model.free[1])
-    left = len(made.scores) - made.n_reviewers - len(rated) + 1
-    freedom = np.maximum([made.n_reviewers - 1, len(rated) - 1, left], 1)
+    levels = np.array([made.n_reviewers - 1, len(rated) - 1])
+    left = len(made.scores) - 1 - levels @ model.free
+    freedom = np.maximum([*levels, left], 1)
     # The mean over a level of the rest adds to what is seen of its effect.
     fuzz = np.array([np.mean(1 / made.loads), np.mean(1 / rated), 0.0])
     errors = np.sqrt(2 / freedom) * (values + fuzz * parts.rest)
+    errors[:2] *= model.free
     slopes = (np.eye(3) - (values / values.sum())[:, None]) / values.sum()
     return np.asarray(np.sqrt(slopes**2 @ errors**2))
 
@@ -285,7 +298,7 @@ def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
     strict = _words(offsets, errors, prior, ("strict", "lenient"))
     wide = _words(slopes - 1, slope_errors, state.spread, ("narrow", "wide"))
     known, sloped = ~found.doubtful & model.free[0], ~found.doubtful & (state.steps > 0)
-    missing = np.where(np.isin(words, [AGAINST, UNRELATED]), words, NOT_ENOUGH)
+    missing = np.where(np.isin(words, DISAGREEING), words, NOT_ENOUGH)
     several, nothing = made.loads > 1, np.array(None)
     columns = zip(
         ratings.reviewer_labels,
@@ -328,7 +341,9 @@ def compare_with_others(model: Model, spread: float) -> Agreement:
     correlation has a noncentral t distribution, averaged here over how widely reviewers
     spread their scores; for random scores, a central one. "no relation" is said if the
     first would be this low with a probability of at most 1 %, "against" if the second
-    would; so each is said of at most about 1 in 100 ordinary reviewers.
+    would; so each is said of at most about 1 in 100 ordinary reviewers. "little
+    relation" is said where many ratings show a correlation, but one that is also surely
+    less than half of the median reviewer's.
 
     Examples:
         >>> from evenhand.ratings import Ratings
@@ -370,11 +385,57 @@ def compare_with_others(model: Model, spread: float) -> Agreement:
     usual, by_chance = _chance_of_less(t, freedom, strength, spread), stdtr(freedom, t)
     clear = by_chance >= 1 - TAIL
     # Of two, nobody can say who goes against whom.
-    heard = tested & (average(others.astype(float)) >= FEWEST_OTHERS)
-    cases = [~heard, by_chance <= ACCUSED, clear, usual <= ACCUSED]
-    words = np.select(cases, [NOT_ENOUGH, AGAINST, AGREES, UNRELATED], NOT_ENOUGH)
-    doubtful = tested & ~clear & ((usual <= DOUBTED) | (found <= 0))
+    several = average(others.astype(float)) >= FEWEST_OTHERS
+    heard = tested & (several | (_others_in_common(made) >= FEWEST_OTHERS))
+    ordinary = float(np.median(found[tested])) if tested.any() else 0.0
+    high = correlation_interval(found, loads)[1]
+    low = high < LOW * ordinary
+    little, unrelated = clear & low, (usual <= ACCUSED) | low
+    cases = [~heard, by_chance <= ACCUSED, little, clear, unrelated]
+    said = [NOT_ENOUGH, AGAINST, LITTLE, AGREES, UNRELATED]
+    words = np.select(cases, said, NOT_ENOUGH)
+    doubtful = tested & (little | ~clear & ((usual <= DOUBTED) | (found <= 0)))
     return Agreement(tested, found, words, doubtful)
+
+
+def correlation_interval(correlations: Scores, numbers: Codes) -> tuple[Scores, Scores]:
+    """Return the ends of 95 % intervals of correlations, by Fisher's z.
+
+    Examples:
+        >>> low, high = correlation_interval(np.array([0.05]), np.array([3562]))
+        >>> low.round(3).tolist(), high.round(3).tolist()
+        ([0.017], [0.083])
+    """
+    most = 1 - np.finfo(float).eps
+    middle = np.arctanh(np.clip(correlations, -most, most))
+    reach = NORMAL_TAIL / np.sqrt(np.maximum(numbers - 3.0, 1.0))
+    return np.tanh(middle - reach), np.tanh(middle + reach)
+
+
+def common_items(ratings: Ratings) -> dict[Label, int]:
+    """Count the items of each reviewer that others rated too.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> common_items(Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 2, 3]))
+        {'a': 1, 'b': 1}
+    """
+    shared = np.bincount(ratings.item_codes)[ratings.item_codes] > 1
+    who = ratings.reviewer_codes[shared]
+    counts = np.bincount(who, minlength=ratings.n_reviewers).tolist()
+    return dict(zip(ratings.reviewer_labels, counts, strict=True))
+
+
+def _others_in_common(made: Design) -> Codes:
+    """Count with how many others each reviewer has many items in common, if few are."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+
+    if made.n_reviewers > FEW_REVIEWERS:
+        return np.zeros(made.n_reviewers, dtype=np.int64)
+    ends, sizes = (made.reviewers, made.items), (made.n_reviewers, made.n_items)
+    links = csr_array((np.ones(len(made.scores)), ends), sizes)
+    common = (links @ links.T).toarray() >= MANY_ITEMS
+    return np.asarray(common.sum(axis=1) - common.diagonal())
 
 
 def _chance_of_less(
@@ -514,6 +575,8 @@ def reviews_needed(
     if not model.free[1]:
         why = "items' values cannot be told from the rest, as no item was rated twice"
         return None, why
+    if fixed_sums(ratings):
+        return None, "it does not know that the form fixes reviewers' sums of scores"
     parts = model.mixed.variances
     if parts.item == 0 or parts.rest == 0:
         return None, "it sees no difference between the items, or no noise"

@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -365,9 +365,9 @@ def _reorders(
         return [by_estimates(it, seed) for it in adaptive_again(ratings, sets)]
     # Codes do for labels, and keep their order.
     who, what, weights = ratings.reviewer_codes, ratings.item_codes, ratings.weights
-    items = range(ratings.n_items)
+    more: Any = {"all_items": range(ratings.n_items), "people": True}
     return [
-        _order(method, Ratings(who, what, it, weights=weights, all_items=items), seed)
+        _order(method, Ratings(who, what, it, weights=weights, **more), seed)
         for it in sets
     ]
 

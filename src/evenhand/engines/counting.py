@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from evenhand.columns import Source, require_no_thousands
 from evenhand.engines import queries
 from evenhand.engines.counts import MOST_LEVELS, Counts, Once
 from evenhand.errors import OptionError, RatingsError, counted, shown
@@ -104,10 +105,9 @@ def count_rows(
         )
     if items is not None:
         _require_found(found[queries.ITEM], items)
-    if commas:
-        found = _with_points(found)
-    columns = [found[name] for name in (queries.ITEM, queries.SCORE, "count")]
     try:
+        found = _with_points(found) if commas else found
+        columns = [found[name] for name in (queries.ITEM, queries.SCORE, "count")]
         counts = Counts(*columns, once="declared")
     except RatingsError as error:
         if not error.problems:
@@ -129,6 +129,7 @@ def _with_points(found: pl.DataFrame) -> pl.DataFrame:
     number = scores.str.contains(COMMA_NUMBER).fill_null(value=False)
     if scores.filter(number).str.contains(THOUSANDS).all():
         return found
+    require_no_thousands(scores, "score", Source())
     points = scores.str.replace(",", ".", literal=True)
     return found.with_columns(points.zip_with(number, scores).alias(queries.SCORE))
 

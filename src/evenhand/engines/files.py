@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import glob
 import gzip
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +16,7 @@ from evenhand.engines import queries
 from evenhand.engines.counting import count_rows
 from evenhand.errors import RatingsError, counted, listing, require_sequence
 from evenhand.progress import working
+from evenhand.unpacking import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +97,13 @@ def scan(files: Sequence[str]) -> tuple[pl.LazyFrame, bool]:
         )
     separator = _separator(paths[0])
     for path in paths:
-        _require_even(path, separator)
+        if path.lower().endswith(".gz"):
+            check_file(path)
+        try:
+            _require_even(path, separator)
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            text = "The compressed file is cut off or damaged. Pack it again."
+            raise RatingsError(f"{path}: {text}") from None
     frame = pl.scan_csv(paths, infer_schema=False, separator=separator)
     return frame, separator != ","
 

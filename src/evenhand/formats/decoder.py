@@ -6,9 +6,9 @@ process when memory cannot be had. With polars 2.1 a damaged Parquet page may as
 seventeen thousand million cells. So this file is run as a program; when it dies, the
 reader still lives to say so.
 
-It reads a line of JSON (format and sheet) and the file from standard input. It writes
-a line of JSON (the sheets of a workbook) and, if one table was chosen, that table in
-Arrow's format.
+It reads a line of JSON (format, sheet, how many bytes a table may have, how many the
+program may take) and the file from standard input. It writes a line of JSON (the sheets
+of a workbook) and, if one table was chosen, that table in Arrow's format.
 """
 
 from __future__ import annotations
@@ -25,19 +25,24 @@ import polars as pl
 LEAST_MEMORY = 8 * 2**30
 
 Answer = tuple[dict[str, list[str]], pl.DataFrame | None]
+CELL = 8
+"""Bytes of a number."""
 
 
-def decode(format_name: str, sheet: str, data: bytes) -> Answer:
+def decode(
+    format_name: str, sheet: str, data: bytes, most: int = sys.maxsize
+) -> Answer:
     """Decode one file.
 
     Args:
         format_name: "parquet" or "excel".
         sheet: Name of a sheet, or empty for the only one that holds anything.
         data: The file.
+        most: How many bytes the numbers of a Parquet file may have.
 
     Returns:
         Names of all sheets and of those that may be meant, and the table if exactly
-        one is meant.
+        one is meant; or that a Parquet file holds too much, and how much.
 
     Examples:
         >>> file = io.BytesIO()
@@ -46,7 +51,10 @@ def decode(format_name: str, sheet: str, data: bytes) -> Answer:
         ['score']
     """
     if format_name == "parquet":
-        return {}, pl.read_parquet(io.BytesIO(data))
+        scan = pl.scan_parquet(io.BytesIO(data))
+        rows = int(scan.select(pl.len()).collect().item())
+        held = CELL * rows * len(scan.collect_schema())
+        return ({"held": [str(held)]}, None) if held > most else ({}, scan.collect())
     return _excel(sheet, data)
 
 
@@ -77,11 +85,16 @@ def _exact(cells: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def limit_memory() -> None:
-    """Let a huge allocation fail at once instead of filling the machine."""
+def limit_memory(most: int) -> None:
+    """Let a huge allocation fail at once instead of filling the machine.
+
+    Args:
+        most: How many bytes the program may take.
+    """
     with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):
         import resource  # noqa: PLC0415 - not on every system
 
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         now, most = resource.getrlimit(resource.RLIMIT_AS)
         if now == resource.RLIM_INFINITY:
@@ -92,9 +105,9 @@ def limit_memory() -> None:
 
 def main() -> None:
     """Answer one question on standard input."""
-    limit_memory()
-    format_name, sheet = json.loads(sys.stdin.buffer.readline())
-    answer, table = decode(format_name, sheet, sys.stdin.buffer.read())
+    format_name, sheet, most, memory = json.loads(sys.stdin.buffer.readline())
+    limit_memory(memory)
+    answer, table = decode(format_name, sheet, sys.stdin.buffer.read(), most)
     file = io.BytesIO()
     if table is not None:
         table.write_ipc(file)

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import csv
 import difflib
-import gzip
 import io
 import os
 import re
 import sys
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -24,6 +22,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evenhand.errors import RatingsError, counted, must_be
+from evenhand.unpacking import ZIP, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +32,8 @@ Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 JSON_START = re.compile(rb'\[\s*[\[{\]]|\{\s*["}]')
 JSON_LINES = re.compile(rb"\{.*\}[ \r]*\n\s*\{")
 MARKUP = re.compile(rb"(?i)<(?:\?xml|!--|!doctype|html|head|body|table|div|meta)")
-GZIP, ZIP, OLE, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
+OLE, PARQUET = b"\xd0\xcf\x11\xe0", b"PAR1"
 UTF8_MARK = b"\xef\xbb\xbf"
-MOST_BYTES = 2 * 2**30
-"""Of a compressed file, which may hold far more than it seems."""
 NETWORK = "Nothing is fetched from the network. Download the file and give its name."
 STDIN = "<stdin>"
 STREAM = "<stream>"
@@ -67,17 +64,18 @@ class File:
     format: str
 
 
-def fetch(source: Readable) -> File:
+def fetch(source: Readable, most: int | None = None) -> File:
     """Read a file, standard input for "-", or an open stream to its end.
 
     Args:
         source: Path, "-", or stream of bytes or text.
+        most: How many bytes a compressed file may hold; by default the memory says.
 
     Returns:
         The bytes, with the name and the format.
 
     Raises:
-        RatingsError: If there is nothing to read, or no table in it.
+        RatingsError: If there is nothing to read, no table in it, or too much.
         OptionError: If the source is neither a name nor a stream.
 
     Examples:
@@ -93,7 +91,7 @@ def fetch(source: Readable) -> File:
             data = _file(name)
     else:
         name, data = _stream_name(source), _stream(source)
-    data = _decompressed(name, data).removeprefix(UTF8_MARK)
+    data = unpack(name, data, most).removeprefix(UTF8_MARK)
     if not data or data.isspace():
         raise RatingsError(f"{name}: The file is empty.")
     return File(name, data, _format_of(name, data))
@@ -154,21 +152,6 @@ def _stream(stream: IO[bytes] | IO[str]) -> bytes:
 def _stream_name(stream: object) -> str:
     name = getattr(stream, "name", None)
     return name if isinstance(name, str) and name else STREAM
-
-
-def _decompressed(name: str, data: bytes) -> bytes:
-    if not data.startswith(GZIP):
-        return data
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            found = file.read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error):
-        text = f"{name}: The file begins like gzip but cannot be decompressed."
-        raise RatingsError(text) from None
-    if len(found) > MOST_BYTES:
-        text = f"{name}: The file must have at most {MOST_BYTES / 1e6:,.1f} MB once it"
-        raise RatingsError(f"{text} is decompressed. Take a part of the ratings.")
-    return found
 
 
 def _format_of(name: str, data: bytes) -> str:

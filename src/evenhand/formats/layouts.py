@@ -12,14 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from evenhand.columns import Columns, called, cut_alike
 from evenhand.errors import listing, require_unused
 from evenhand.formats.tables import Table, plain
+from evenhand.ratings import OWN_REVIEWERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
 
     from evenhand.columns import Source
 
@@ -38,13 +42,27 @@ SCORE = re.compile(
 """What the score is called where other fields stand beside it."""
 
 TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
-COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
+NUMBERED = r"^(.*?)[ _#-]*(0|[1-9][0-9]{0,5})$"
+COUNTED = re.compile(
+    "r|j|rev|reviewer|review|anonreviewer|judge|juror|rater|rating|score|referee|"
+    "grader|assessor|seat"
+)
+"""What numbered reviewers are called."""
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
 ANEW = (
-    "Reviewers are numbered from 1 within every item. If the numbers start again for "
-    "each item, one number stands for several people, and nobody's scores of several "
-    "items may be compared: then give reviewers labels of their own."
+    "Reviewers are numbered from {} within every item. If the numbers start again for "
+    "each item, they are seats, and nobody's scores of several items may be compared: "
+    "say reviewer='seats' or --reviewer seats. If each number is one person, say "
+    "reviewer='people' or --reviewer people."
 )
+SEATS = (
+    "The {} reviewers are seats, not people: items fill their numbers from the first "
+    "on, {} to {} of them. " + OWN_REVIEWERS
+)
+# Share of items that fill seats from the first on; a withdrawn review leaves a gap.
+PACKED = 0.99
+# Chance at which people would look like seats.
+BY_CHANCE = 1e-6
 
 Values = pl.Series | Sequence[object]
 Place = tuple[str, Values]
@@ -64,9 +82,11 @@ class Asked:
         decimal: The decimal sign, "." or ","; empty if the file tells.
         exclude: Items and reviewers to leave out.
         only: Items and reviewers to keep.
+        merge: Whose labels are one if they look alike: "item", "reviewer" or both.
         rows: What the rows of a wide table are: "items", "reviewers" or "".
         sheet: Sheet of a workbook.
         anonymise: Path of a key.
+        people: Whether a reviewer's label is one person; None if not said.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -75,9 +95,11 @@ class Asked:
     decimal: str = ""
     exclude: Sequence[str] = ()
     only: Sequence[str] = ()
+    merge: Sequence[str] = ()
     rows: str = ""
     sheet: str = ""
     anonymise: str = ""
+    people: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +113,7 @@ class Long:
         titles: What people call an item, by its label as text.
         authors: Whose an item is, by its label as text.
         people: What a reviewer is called beside the label, such as an e-mail.
+        seats: Whether reviewers are seats that other people take at each item.
     """
 
     table: Table
@@ -99,6 +122,7 @@ class Long:
     titles: Mapping[str, str] = field(default_factory=dict)
     authors: Mapping[str, str] = field(default_factory=dict)
     people: Mapping[str, str] = field(default_factory=dict)
+    seats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,30 +375,70 @@ def pseudonyms(table: Table, hidden: int, unsaid: str) -> Table:
     return table.noted("pseudonyms", text) if hidden else table
 
 
-def numbered_anew(table: Table, reviewer: str, item: str) -> Table:
-    """Warn where reviewers seem to be numbered within each item.
+def find_seats(
+    table: Table, reviewer: str, item: str, *, bare: bool = False
+) -> tuple[Table, bool]:
+    """Tell whether reviewers are seats: numbers that other people have at each item.
+
+    Items that take the numbers from the first on, some more of them and some fewer,
+    show seats where people who rate independently would hardly ever do so. Where all
+    items have the same numbers nobody can tell, and the reader is told how to say it.
 
     Args:
         table: The ratings.
-        reviewer: Column of reviewers; bare numbers need a name that says so.
+        reviewer: Column of reviewers.
         item: Column of items.
+        bare: Whether numbers without a word may be seats if all items have them; else
+            the column's name must say so.
+
+    Returns:
+        The table, with a notice, and whether reviewers are surely seats.
 
     Examples:
         >>> from evenhand.columns import Source
         >>> names, items = ["R1", "R2", "R1", "R2"], ["x", "x", "y", "y"]
         >>> table = Table.of({"judge": names, "item": items}, Source())
-        >>> numbered_anew(table, "judge", "item").notices[0].code
-        'pseudonyms'
+        >>> found, seats = find_seats(table, "judge", "item")
+        >>> found.notices[0].code, seats
+        ('pseudonyms', False)
     """
-    optional = "?" if NUMBER_COLUMN.fullmatch(plain(reviewer)) else ""
-    pattern = f"{COUNTED}{optional}([1-9][0-9]{{0,5}})$"
-    numbers = table.cells(reviewer).str.extract(pattern).cast(pl.Int64)
-    if numbers.null_count() or numbers.n_unique() < 2:  # noqa: PLR2004 - one is no count
-        return table
-    rows = pl.DataFrame({"item": table.cells(item), "number": numbers})
-    within = rows.group_by("item").agg(pl.n_unique("number"), most=pl.max("number"))
-    anew = within.height > 1 and (within["number"] == within["most"]).all()
-    return table.noted("pseudonyms", ANEW) if anew else table
+    parts = table.cells(reviewer).str.to_lowercase().str.extract_groups(NUMBERED)
+    numbers = parts.struct[1].cast(pl.Int64)
+    words = parts.struct[0].unique()
+    first, last = numbers.min(), numbers.max()
+    consecutive = first in (0, 1) and numbers.n_unique() == last - first + 1 > 1  # type: ignore[operator]  # numbers
+    if numbers.null_count() or len(words) > 1 or not consecutive:
+        return table, False
+    rows = pl.DataFrame({"item": table.cells(item), "seat": numbers - first})
+    within = rows.group_by("item", maintain_order=True).agg(
+        taken=pl.n_unique("seat"), most=pl.max("seat") + 1
+    )
+    packed = (within["taken"] == within["most"]).mean()
+    if packed >= PACKED and _are_seats(within["most"].to_numpy()):  # type: ignore[operator]  # a share
+        text = SEATS.format(rows["seat"].n_unique(), *_ends(within["taken"]))
+        return table.noted("seats", text), True
+    bare = bare or NUMBER_COLUMN.fullmatch(plain(reviewer)) is not None
+    counted = COUNTED.fullmatch(words[0]) or (bare and words[0] == "")
+    if counted and within.height > 1 and packed == 1:
+        return table.noted("pseudonyms", ANEW.format(first)), False
+    return table, False
+
+
+def _ends(counts: pl.Series) -> tuple[object, object]:
+    return counts.min(), counts.max()
+
+
+def _are_seats(taken: NDArray[np.int64]) -> bool:
+    """Tell seats from people by how many numbers each item takes, from the first on.
+
+    Of people who rate independently, one with a higher number would rate only what all
+    with lower numbers rated with the chance that the lower ones' shares give. Numbers
+    that only fall or rise through the file may be people who came later or left.
+    """
+    reached = (taken[:, None] > np.arange(taken.max())).sum(axis=0)
+    chance = reached[1:] @ np.log(reached[:-1] / len(taken))
+    steps = np.diff(taken)
+    return bool(chance < np.log(BY_CHANCE) and steps.min() < 0 < steps.max())
 
 
 def companion(table: Table, *names: str) -> Table | None:

@@ -16,6 +16,7 @@ from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
 from evenhand.errors import RatingsError
 from evenhand.formats import layouts
 from evenhand.formats.tables import Table, plain
+from evenhand.votes import side_column
 
 NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
@@ -45,7 +46,10 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         >>> take(table, Asked()).said
         "winner from 'winner', loser from 'loser'"
     """
-    names = find_columns(list(table.columns), asked.columns, table.source)
+    try:
+        names = find_columns(list(table.columns), asked.columns, table.source)
+    except RatingsError as error:
+        raise side_column(table.columns, table.source) or error from None
     email = "" if asked.columns.reviewer else _namesakes(table, names)
     if email:
         people = table.texts(names.reviewer)
@@ -59,11 +63,13 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     said = ", ".join(f"{part} from {name!r}" for part, name in used.items())
     if not names.item:
         return layouts.Long(table, names, said)
-    if names.reviewer:
-        table = layouts.numbered_anew(table, names.reviewer, names.item)
+    seats = False
+    if names.reviewer and names.score and asked.people is None:
+        table, seats = layouts.find_seats(table, names.reviewer, names.item)
     whose = table.texts(*AUTHORS) if table.find(*AUTHORS) else ()
     authors = layouts.titled(table.texts(names.item), whose) if whose else {}
-    return layouts.Long(table, names, said, _titles(table, names), authors)
+    titles = _titles(table, names)
+    return layouts.Long(table, names, said, titles, authors, seats=seats)
 
 
 def _titles(table: Table, names: Columns) -> dict[str, str]:

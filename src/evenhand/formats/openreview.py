@@ -8,6 +8,7 @@ the chairs' console has only averages and is refused.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -171,7 +172,13 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
 def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
     """Return who signed each review, and a notice of those with a pseudonym."""
     hidden = sum(not note.signed[0] for note in reviews)
-    people = ["".join(note.signed) for note in reviews]
+    papers = Counter(name for name, _ in {(it.signed[1], it.forum) for it in reviews})
+    # A name that stands at several papers by chance is not one person.
+    people = [
+        person or (name if papers[name] == 1 else f"{note.forum}/{name}")
+        for note in reviews
+        for person, name in [note.signed]
+    ]
     return ("'signatures'", people), layouts.pseudonyms(raw, hidden, ONE_PAPER)
 
 

@@ -8,16 +8,15 @@ from dataclasses import asdict, replace
 from importlib import import_module
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
+from evenhand.claims import EXCLUDED
 from evenhand.columns import (
     Source,
-    alike,
-    alike_notices,
     are_counts,
     column_values,
     given_columns,
@@ -27,6 +26,7 @@ from evenhand.errors import (
     OptionError,
     counted,
     listing,
+    must_be,
     require_sequence,
     require_text,
     require_unused,
@@ -35,8 +35,15 @@ from evenhand.errors import (
 from evenhand.formats import PLATFORMS
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
-from evenhand.formats.tables import Table, decimal_points, plain, read_table
-from evenhand.ratings import Ratings, frame_columns, join_labels
+from evenhand.formats.tables import Table, decimal_points, plain, read_table, strings
+from evenhand.labels import (
+    alike,
+    alike_notices,
+    blank_notices,
+    merge_notice,
+    merged_spellings,
+)
+from evenhand.ratings import Ratings, frame_columns, join_labels, take_naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +83,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     rows: str | None = None,
     companion: Readable | IntoDataFrame | None = None,
     sheet: str | None = None,
+    merge: Names = (),
     anonymise: str | None = None,
     all_items: Sequence[Label] | None = None,
 ) -> Ratings:
@@ -95,7 +103,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         format: What the file is: "hotcrp", "openreview", "cmt", "easychair", "moodle",
             "canvas", "gavel", "forms", "wide" or "long". By default the columns tell.
         reviewer: Column of the reviewer, or several that name one together with +
-            between them, "judge+prompt".
+            between them, "judge+prompt"; "people" or "seats" behind them, or alone,
+            says whether a label is one person or somebody else at each item.
         item: Column of the item, or several.
         score: Column or field of the score, higher is better.
         rank: Column of the rank, 1 is best.
@@ -113,6 +122,9 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         rows: What the rows of a wide table are: "items" or "reviewers".
         companion: Second file of the same export, where a platform splits it.
         sheet: Sheet of a workbook; by default the only one that holds anything.
+        merge: "item", "reviewer" or both: labels of these that look alike, such as Tea
+            and tea, are one. A reviewer who rated both is refused like any other who
+            rated an item twice.
         anonymise: Path of a key. Reviewers are replaced by codes; the key is read, or
             made if it is not there.
         all_items: Every item there is, if some have no rating.
@@ -138,9 +150,10 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     options = {"format": format, "scale": scale, "decimal": decimal}
     options |= {"rows": rows, "sheet": sheet, "anonymise": anonymise}
     require_text(**options)
-    said = {name: value or "" for name, value in options.items()}
+    said: Any = {name: value or "" for name, value in options.items()}
     left, kept = _labels("exclude", exclude), _labels("only", only)
-    asked = Asked(given, **said, exclude=left, only=kept)
+    merged = _labels("merge", merge)
+    asked = Asked(given, **said, exclude=left, only=kept, merge=merged)
     ratings, key = read(source, asked, companion=companion, all_items=all_items)
     if key is not None and key.is_new:
         from evenhand._outputs import write_all  # noqa: PLC0415 - few ask
@@ -183,9 +196,9 @@ def read(
     """
     if asked.format and asked.format not in PLATFORMS:
         raise OptionError(str(Source().unknown("format", asked.format, PLATFORMS)))
-    table = _table(source, asked)
+    table, asked = _table(source, asked)
     if companion is not None:
-        table = replace(table, companion=_table(companion, Asked()))
+        table = replace(table, companion=_table(companion, Asked())[0])
     if not are_counts(table.columns, asked.columns):
         return _ratings(table, asked, all_items)
     if not counts:
@@ -193,7 +206,8 @@ def read(
             "These are counts of scores, by the column 'count', and only compare can "
             "decide from them. Give the ratings, or leave out that column."
         )
-    for name in ("scale", "rows", "exclude", "only", "anonymise", "pair", "weight"):
+    ratings_only = ("scale", "rows", "exclude", "only", "merge", "anonymise")
+    for name in (*ratings_only, "pair", "weight"):
         given = getattr(asked, name, "") or getattr(asked.columns, name, "")
         require_unused(name, given, "for counts of scores: it is about ratings")
     return _counts(table, asked, None), None
@@ -224,7 +238,7 @@ def read_counts(
         Counts(160 scores of 2 items)
     """
     asked = Asked(given_columns(item=item, score=score))
-    return _counts(_table(source, asked), asked, once)
+    return _counts(*_table(source, asked), once)
 
 
 def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
@@ -255,6 +269,7 @@ def _ratings(
     layout, reason = recognise(table, asked)
     layout.check_options(table, asked)
     found = _numbered(_selected(layout.take(table, asked), asked), asked)
+    found = _merged(_without_blanks(found, table, asked), asked)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(found.names).items())
@@ -268,6 +283,7 @@ def _ratings(
         found.names,
         found.table.source,
         all_items=all_items,
+        people=False if found.seats else asked.people,
         titles=found.titles,
         notices=found.table.notices,
         read_as=read_as,
@@ -341,8 +357,13 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
     return next(filter(itemgetter(1), either), (layout_of("long"), ""))
 
 
-def _table(source: Readable | IntoDataFrame, asked: Asked) -> Table:
-    """Read a file's cells, join columns such as judge+prompt, and say of commas."""
+def _table(source: Readable | IntoDataFrame, asked: Asked) -> tuple[Table, Asked]:
+    """Read a file's cells, join columns such as judge+prompt, and say of commas.
+
+    Returns:
+        The table, and what was asked: whether reviewers are people or seats stands
+        apart from the columns that name them.
+    """
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.DataFrame | nw.LazyFrame):
         require_unused("sheet", asked.sheet, "for a dataframe")
@@ -354,13 +375,16 @@ def _table(source: Readable | IntoDataFrame, asked: Asked) -> Table:
         if file.format != "excel":
             require_unused("sheet", asked.sheet, f"for {file.format}")
         table = read_table(file, asked.sheet)
+    parts, people = take_naming(asked.columns.reviewer.split("+"), table.columns)
+    named = replace(asked.columns, reviewer="+".join(parts))
+    asked = replace(asked, columns=named, people=people)
     more = {
         name: join_labels(parts, table.columns, table.source)
         for name in (asked.columns.reviewer, asked.columns.item)
         if len(parts := name.split("+")) > 1 and name not in table.columns
     }
     table = replace(table, columns={**table.columns, **more})
-    return decimal_points(table, asked.decimal)
+    return decimal_points(table, asked.decimal), asked
 
 
 def _labels(option: str, names: Names) -> tuple[str, ...]:
@@ -377,7 +401,7 @@ def _selected(found: Long, asked: Asked) -> Long:
         text = f"{counted(int((~keep).sum()), 'rating')} left out as you asked."
         if not keep.any():
             raise table.source.whole("There is no rating left. Exclude less.")
-        table = table.noted("excluded", text).keep(np.flatnonzero(keep).tolist())
+        table = table.noted(EXCLUDED, text).keep(np.flatnonzero(keep).tolist())
     own = own[keep]
     if own.any():
         people = table.cells(found.names.reviewer).filter(pl.Series(own))
@@ -490,6 +514,49 @@ def _has_numbers(values: pl.Series) -> bool:
     if values.dtype != pl.String:
         return True
     return values.cast(pl.Float64, strict=False).null_count() == values.null_count()
+
+
+def _parts(found: Long) -> dict[str, list[str]]:
+    """Return the columns of items and of reviewers."""
+    names = found.names
+    items = [name for name in (names.item, names.winner, names.loser) if name]
+    return {"item": items, "reviewer": [names.reviewer] if names.reviewer else []}
+
+
+def _without_blanks(found: Long, table: Table, asked: Asked) -> Long:
+    """Say which labels stood in the file with and without blanks around them."""
+    notices = found.table.notices
+    raw = [*table.columns.values(), *([] if table.corner is None else [table.corner])]
+    for part, names in _parts(found).items():
+        named = part == "item" or not asked.anonymise
+        columns = [found.table.columns[name] for name in names]
+        said = blank_notices(part, columns, named=named)
+        if not said and names:
+            # Most layouts strip labels, so the file itself is looked at.
+            known = pl.concat([strings(column).unique() for column in columns])
+            texts = (one for one in raw if one.dtype == pl.String)
+            cells = [one.filter(strings(one).is_in(known.implode())) for one in texts]
+            said = blank_notices(part, cells, named=named)
+        notices += said
+    return replace(found, table=replace(found.table, notices=notices))
+
+
+def _merged(found: Long, asked: Asked) -> Long:
+    """Give labels that look alike one spelling, if the user asks for it."""
+    if not {*asked.merge} <= {"item", "reviewer"}:
+        raise must_be("merge", "'item', 'reviewer' or both", [*asked.merge])
+    table = found.table
+    for part, names in _parts(found).items():
+        if part in asked.merge and names:
+            labels = {name: strings(table.columns[name]) for name in names}
+            spellings = merged_spellings(pl.concat(labels.values()))
+            columns = {name: it.replace(spellings) for name, it in labels.items()}
+            table = replace(table, columns={**table.columns, **columns})
+            if spellings:
+                named = part == "item" or not asked.anonymise
+                said = merge_notice(part, spellings, named=named)
+                table = table.noted(said.code, said.message)
+    return replace(found, table=table)
 
 
 def _coded(found: Long, path: str) -> tuple[Key, Long]:

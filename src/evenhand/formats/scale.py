@@ -29,14 +29,22 @@ if TYPE_CHECKING:
 LETTER = re.compile(r"[A-Za-z]")
 BEST = re.compile(r"\s*best\s*=\s*([A-Za-z])\s*")
 BASE = re.compile(r"\s*/\s*(?=.*[1-9])([0-9]+(?:\.[0-9]+)?)\s*")
-NUMBERS = re.compile(
-    r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:\s*(?:/|out of)\s*([0-9]+(?:\.[0-9]+)?))?"
-)
+DIGITS = NUMBER.strip("^$")
+NUMBERS = re.compile(rf"({DIGITS})(?:\s*(?:/|out of)\s*([0-9]+(?:\.[0-9]+)?))?")
 LED = (
-    r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:\s*(?:/|out of)\s*[0-9]+(?:\.[0-9]+)?|"
-    r"\s*[:.)(=\x{2013}\x{2014}-]\s*[^\W\d].*|\s+[^\W\d][^\d\n]*)$"
+    rf"^{DIGITS}(?:\s*(?:/|out of)\s*[0-9]+(?:\.[0-9]+)?|"
+    r"\s*[:.)(=\x{2013}\x{2014}-]\s*\p{L}.*|\s+\p{L}[^\d\n]*)$"
 )
 """A number with its base or its words: 8/10, "5. Strong accept", "5 (accept)"."""
+CHANGED = (
+    rf"(?i)^{DIGITS}(?:[:.(=-]+e[+-]?[0-9]|\s+(?:k|m|mio|mn|bn)\.?$|"
+    r"\s+(?:dozen|hundred|thousand|[mb]illion|trillion|lakh|crore)s?\b|"
+    r"[^\w]+(?:and a half|n/?a|missing|no answer|not (?:rated|answered|applicable))\b|"
+    r"\s+point\s+\p{L}|[^\w/]*\b(?:or|to|and)\b[^0-9]*[0-9]|"
+    r"-(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:-[0-9]+)?$)"
+)
+"""What follows makes another number of it, or none: 2.e-5x, "2 k", "3 (or 4)", a date,
+"99 - no answer"."""
 ORDER = (
     "words from worst to best with < between them, such as 'reject<accept', or best= "
     "and a letter, or / and a base, such as /10"
@@ -72,11 +80,12 @@ def scored(cells: pl.Series) -> pl.Series:
     """Return which cells are numbers, or begin with one that a base or words follow.
 
     Examples:
-        >>> cells = pl.Series(["2.5", "8/10", "5. Strong accept", "B", "7 to 8"])
+        >>> cells = pl.Series(["2e-05", "8/10", "5. Strong accept", "B", "7 to 8"])
         >>> scored(cells).to_list()
         [True, True, True, False, False]
     """
-    return cells.str.contains(NUMBER) | cells.str.contains(LED)
+    led = cells.str.contains(LED) & ~cells.str.contains(CHANGED)
+    return cells.str.contains(NUMBER) | led
 
 
 def may_be_scores(values: pl.Series | Sequence[object], least: int = 1) -> bool:
@@ -148,9 +157,9 @@ def number_column(table: Table, name: str, scale: str = "") -> Table:
         >>> table = Table.of({"mark": ["good", "bad", ""]}, Source())
         >>> number_column(table, "mark", "bad<good").columns["mark"].to_list()
         ['2.0', '1.0', None]
-        >>> table = Table.of({"mark": ["8/10", "n/a", "5"]}, Source())
+        >>> table = Table.of({"mark": ["8/10", "n/a", "2e-05"]}, Source())
         >>> number_column(table, "mark").columns["mark"].to_list()
-        ['8', None, '5']
+        ['8', None, '2e-05']
     """
     cells, source = strings(table.columns[name]), table.source
     numbered = _based if not scale or BASE.fullmatch(scale) else _ordered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import polars as pl
 
+from evenhand import unpacking
 from evenhand.claims import Notice
 from evenhand.columns import (
     ALIASES,
@@ -25,15 +27,18 @@ from evenhand.columns import (
     TEXTUAL,
     Source,
     as_series,
+    as_valid,
     called,
     cut_alike,
     is_alias,
+    option_for,
+    require_no_thousands,
 )
 from evenhand.errors import RatingsError, counted, listing, must_be, shown
 from evenhand.formats.files import File, read_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
 
 Reasons = Mapping[str, tuple[str, Iterable[bool]]]
 """Rows to leave out: by the code of a notice, what it says of them, and which."""
-COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+(?:\s*/\s*[0-9]+)?$"
+COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+|\s*/\s*[0-9]+)?$"
 THOUSANDS = r"^[+-]?[0-9]{1,3},[0-9]{3}$"
 NOTHING = ["", *MISSING_WORDS]
 LABELS = ALIASES["reviewer"] | ALIASES["item"]
@@ -52,6 +57,8 @@ EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, 
 HEADER_MARKS = frozenset({"SubmissionId", "Paper ID"})
 """Names in headers that may stand below other lines, as CMT writes them."""
 PREAMBLE = 10
+LEAST_MEMORY = 2**30
+"""What decoding a small file may take."""
 DECODER = Path(__file__).with_name("decoder.py")
 
 
@@ -205,7 +212,7 @@ class Table:
         """Return the error that no column holds the reviewer, the item or the score."""
         return self.source.whole(
             f"No column for the {part} among {listing(cut_alike(self.columns))}. Say "
-            f"which it is with {part}= or --{part}."
+            f"which it is with {option_for(part)}."
         )
 
 
@@ -230,8 +237,7 @@ def as_text(value: object) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    # Half a character, as JSON may hold, becomes a question mark.
-    return str(value).strip().encode(errors="replace").decode()
+    return as_valid(str(value).strip())
 
 
 def strings(values: pl.Series | Sequence[object]) -> pl.Series:
@@ -290,6 +296,7 @@ def decimal_points(table: Table, sign: str) -> Table:
 
     Raises:
         OptionError: If the sign is neither a point nor a comma.
+        RatingsError: If 1.250 stands among decimal commas, which may be a thousand.
 
     Examples:
         >>> table = Table({"mark": as_series(["7,5", "8"])}, Source(), commas=True)
@@ -306,7 +313,10 @@ def decimal_points(table: Table, sign: str) -> Table:
         others = cells.str.contains(NUMBER) | cells.str.to_lowercase().is_in(NOTHING)
         # 1,250 alone may be a thousand; beside 7,5 it may not.
         sure = sign or not cells.filter(number).str.contains(THOUSANDS).all()
-        if number.any() and sure and 2 * int((number | others).sum()) >= len(cells):
+        mostly = 2 * int((number | others).sum()) >= len(cells)
+        if mostly and (sign or (number.any() and sure)):
+            require_no_thousands(cells, name, table.source)
+        if number.any() and sure and mostly:
             points = cells.str.replace(",", ".", literal=True)
             found[name] = points.zip_with(number, cells)
     table = replace(table, columns={**table.columns, **found})
@@ -337,12 +347,12 @@ def _json(file: File) -> Table:
     """Read JSON as a table: a row for each object of its list, or for each line."""
     name, text = file.name, file.data.decode()
     if file.format == "json":
-        document = parse_json(name, text)
+        document = parse_json(name, text, number=_float)
         source = Source(name, lambda row: row + 1, "entry")
     else:
         lines = enumerate(text.split("\n"), start=1)
         rows = {number: line for number, line in lines if line.strip()}
-        document = [parse_json(name, line, number) for number, line in rows.items()]
+        document = [parse_json(name, rows[line], line, _float) for line in rows]
         source = Source(name, list(rows).__getitem__)
     table = flatten(document, source)
     if not table.columns:
@@ -350,13 +360,16 @@ def _json(file: File) -> Table:
     return replace(table, document=document)
 
 
-def parse_json(name: str, text: str, line: int = 0) -> Json:
+def parse_json(
+    name: str, text: str, line: int = 0, number: Callable[[str], Json] = float
+) -> Json:
     """Parse a JSON document, or one line of a file.
 
     Args:
         name: What messages call the file.
         text: The document.
         line: Number of the line, 0 for a whole document.
+        number: What turns the digits of a number into a value.
 
     Raises:
         RatingsError: If it is not one, or says a key twice; the line is named.
@@ -367,7 +380,10 @@ def parse_json(name: str, text: str, line: int = 0) -> Json:
     """
     try:
         found: Json = json.loads(
-            text, object_pairs_hook=_one_object, parse_constant=_constant
+            text,
+            object_pairs_hook=_one_object,
+            parse_constant=_constant,
+            parse_float=number,
         )
     except (RecursionError, ValueError) as error:
         line = line or getattr(error, "lineno", 0)
@@ -394,6 +410,12 @@ def _twice(names: Iterable[str]) -> str:
 
 def _constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number that JSON has")
+
+
+def _float(text: str) -> float | str:
+    """Return a number; one beyond all floats as text, which is refused as it stands."""
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def _holds_objects(value: object) -> bool:
@@ -463,7 +485,11 @@ def _flat(entry: dict[str, object]) -> dict[str, object]:
 
 
 def _parquet(file: File) -> Table:
-    _, frame = _decoded(file, "", "Parquet; it may be damaged")
+    answer, frame = _decoded(file, "", "Parquet; it may be damaged")
+    if "held" in answer:
+        size = len(file.data)
+        most = unpacking.most_unpacked(size, unpacking.PARQUET)
+        raise unpacking.refusal(file.name, size, int(answer["held"][0]), most)
     source = Source(file.name, lambda row: row + 1, "row")
     return Table(dict(zip(_names(frame.columns, source), frame, strict=True)), source)
 
@@ -497,7 +523,9 @@ def _excel(file: File, sheet: str) -> Table:
 def _decoded(
     file: File, sheet: str, fault: str
 ) -> tuple[dict[str, list[str]], pl.DataFrame]:
-    question = json.dumps([file.format, sheet]).encode() + b"\n"
+    most = unpacking.most_unpacked(len(file.data), unpacking.PARQUET)
+    memory = max(unpacking.available_memory() // 2, LEAST_MEMORY)
+    question = json.dumps([file.format, sheet, most, memory]).encode() + b"\n"
     try:
         done = subprocess.run(  # noqa: S603 - our own program, no shell
             [sys.executable, "-P", str(DECODER)],

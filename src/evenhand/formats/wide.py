@@ -8,9 +8,10 @@ like a summary, a number or a remark is refused.
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,9 @@ from evenhand.errors import counted, listing, must_be, require_unused, shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import given, is_number, may_be_scores, scored
 from evenhand.formats.tables import Table, plain, strings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Floats = NDArray[np.float64]
 
@@ -45,13 +49,20 @@ OTHER = re.compile(
     r"pages|words|length|size|version|budget|cost|price|amount|votes"
 )
 """Names of other columns of numbers; those of words are refused for their words."""
+COUNT = re.compile(
+    r".* (?:numbers?|counts?|ids?|index)|(?:num|number of|count of|n of|# of) .*"
+)
+"""Names of counts and ids, if their numbers are none that others hold."""
 ROLES = frozenset().union(*ALIASES.values()) - {"mark"}
 """Names of the columns of a long table; Mark is a first name too."""
 LEAST = 2
+LONG_FORM = "If it is one, give the ratings in the long form"
 A = {"item": "an item", "reviewer": "a reviewer"}
 EDGE = 6
 """Summaries do not stand further inside a table."""
 LEAST_MATCHES = 3
+FAR, LEAST_SPREAD = 5, 20
+"""A count is spread so many times as widely as all items, and at least so widely."""
 MOST_CELLS = 200
 SLACK = 1e-9
 
@@ -85,7 +96,7 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     filled = np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
     if not filled.any():
         raise table.source.whole("There is no rating: every cell is empty.")
-    _check_lines(table.source, parts)
+    _check_lines(table.source, _without(parts, asked.exclude))
     rows, columns = np.nonzero(filled)
     across = layouts.cut(parts.across)
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
@@ -94,15 +105,23 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         parts.other: pl.Series(across).gather(columns),
         "score": cells.gather(columns * len(parts.labels) + rows),
     }
+    left_out = _excluded_labels(asked.exclude)
+    kept = [label for label in across if label not in left_out]
     # Reviewers are counted, not named: this stands in anonymised results too.
-    listed = f": {listing(across)}" if parts.other == "item" else ""
+    listed = f": {listing(kept)}" if parts.other == "item" else ""
     said = f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
-    said += f"{counted(len(across), 'column')}{listed}"
+    said += f"{counted(len(kept), 'column')}{listed}"
     source = table.source.keep(rows.tolist())
     table = _unused(replace(table, columns=found, source=source), parts, filled)
-    table = layouts.numbered_anew(table, "reviewer", "item")
+    seats = False
+    if parts.other == "reviewer" and asked.people is None:
+        rated = ~found["reviewer"].is_in([*left_out])
+        scores = {name: values.filter(rated) for name, values in found.items()}
+        judged = replace(table, columns=scores)
+        judged, seats = layouts.find_seats(judged, "reviewer", "item", bare=True)
+        table = replace(table, notices=judged.notices)
     names = Columns("reviewer", "item", "score")
-    return layouts.Long(table, names, said, parts.titles)
+    return layouts.Long(table, names, said, parts.titles, seats=seats)
 
 
 class _Parts(NamedTuple):
@@ -183,31 +202,115 @@ def _bare(name: str) -> str:
     return " ".join(re.sub(r"[^\w#\u2211\u2205]+", " ", kept).split())
 
 
+def _excluded_labels(exclude: Sequence[str]) -> set[str]:
+    """Return the labels that are to be left out, with and without their kind."""
+    return {*exclude, *(text.partition("=")[2].strip() for text in exclude)}
+
+
+def _without(parts: _Parts, exclude: Sequence[str]) -> _Parts:
+    """Return what is left once the user's exclusions are left out."""
+    labels = _excluded_labels(exclude)
+    names = zip(parts.across, layouts.cut(parts.across), strict=True)
+    kept = [place for place, both in enumerate(names) if labels.isdisjoint(both)]
+    rows = ~parts.labels.is_in([*labels])
+    return parts._replace(
+        labels=parts.labels.filter(rows),
+        across=[parts.across[place] for place in kept],
+        cells=[parts.cells[place].filter(rows) for place in kept],
+    )
+
+
 def _check_lines(source: Source, parts: _Parts) -> None:
     """Refuse columns and rows that are not those of one reviewer or item."""
+    if not parts.cells:
+        return
     numbers = np.column_stack([_numbers_of(cell) for cell in parts.cells])
+    counts = _counts(parts, numbers.T)
     for table, labels, kind, what in (
         (numbers.T, parts.across, "Column", parts.other),
         (numbers, parts.labels, "Row", parts.down),
     ):
-        summary = f"looks like a summary, not like {A[what]}"
         for place, label in enumerate(labels):
-            name, is_column, why = _bare(label), kind == "Column", ""
-            if SUMMARY.fullmatch(name):
-                why = summary
-            elif is_column and (OTHER.fullmatch(name) or name in ROLES):
-                why = f"does not look like {A[what]}"
-            elif is_column and _is_text(parts.cells[place]):
-                why = "holds text, not scores"
-            elif not EDGE <= place < len(labels) - EDGE and (it := _told(table, place)):
-                why = f"is the {it} of others wherever it is given: it {summary}"
-                why += ". If it is one, give the ratings in the long form"
+            why = ""
+            if kind == "Column":
+                why = _why_no_scores(parts, place) or counts.get(place, "")
+            why = why or _why_summary(table, place, label, A[what])
             if why:
                 raise source.whole(
-                    f"{kind} {shown(label)} {why}. Remove or rename it; if it holds "
-                    f"the labels of the {parts.down}s, name it with {parts.down}= or "
+                    f"{kind} {shown(label)} {why}. Leave it out with exclude= or "
+                    f"--exclude {shlex.quote(label)}, or rename it; if it holds the "
+                    f"labels of the {parts.down}s, name it with {parts.down}= or "
                     f"--{parts.down}."
                 )
+
+
+def _why_summary(table: Floats, place: int, label: str, what: str) -> str:
+    """Say why a column or row is a summary of others, if it is one."""
+    summary = f"looks like a summary, not like {what}"
+    if SUMMARY.fullmatch(_bare(label)):
+        return summary
+    inner = EDGE <= place < len(table) - EDGE
+    if not inner and (statistic := _told(table, place)):
+        told = f"is the {statistic} of others wherever it is given: it {summary}"
+        return f"{told}. {LONG_FORM}"
+    return ""
+
+
+def _why_no_scores(parts: _Parts, place: int) -> str:
+    """Say why a column holds something else than scores, if name or words say so."""
+    name = _bare(parts.across[place])
+    if not SUMMARY.fullmatch(name) and (OTHER.fullmatch(name) or name in ROLES):
+        return f"does not look like {A[parts.other]}"
+    return "holds text, not scores" if _is_text(parts.cells[place]) else ""
+
+
+def _counts(parts: _Parts, columns: Floats) -> dict[int, str]:
+    """Say which columns hold counts, ids or numbers of rows, and why."""
+    reasons = {}
+    ends = np.fmax.reduce(columns, axis=1), np.fmin.reduce(columns, axis=1)
+    widest = np.nan_to_num(ends[0] - ends[1]).argmax()
+    for place, values in enumerate(columns):
+        whole = values[np.isfinite(values)]
+        named = COUNT.fullmatch(_bare(parts.across[place])) is not None
+        in_order = bool(values[0] in (0, 1) and (np.diff(values) == 1).all())
+        suspect = named or in_order or place == widest
+        if not suspect or not len(whole) or (whole != np.floor(whole)).any():
+            continue
+        others = np.delete(columns, place, axis=0)
+        most = np.fmax.reduce(others, axis=None, initial=-np.inf)
+        if named and not np.isin(whole, others).all():
+            reasons[place] = f"looks like a count or an id, not like {A[parts.other]}"
+        elif in_order and len(values) > EDGE and whole.max() > most:
+            reasons[place] = f"numbers the rows. {LONG_FORM}"
+        # A reviewer may have a scale like nobody else's, but all items are on one.
+        elif parts.other == "item" and _is_far(values, others):
+            reasons[place] = (
+                f"goes from {whole.min():g} to {whole.max():g}, all others from "
+                f"{np.nanmin(others):g} to {most:g}: it looks like a count, not like "
+                f"an item. {LONG_FORM}"
+            )
+    return reasons
+
+
+def _is_far(values: Floats, others: Floats) -> bool:
+    """Return whether a column lies far outside the scale that all others share.
+
+    It is spread five times as widely as all others together, of which at least half end
+    where all do, and over 20 at least; and in a quarter of the rows it lies above the
+    row's others, by their whole spread.
+    """
+    others = others[np.isfinite(others).any(axis=1)]
+    seen = np.isfinite(values) & np.isfinite(others).any(axis=0)
+    if len(others) < LEAST or seen.sum() < LEAST_MATCHES:
+        return False
+    values, beside = values[seen], others[:, seen]
+    highest = np.nanmax(others, axis=1)
+    span = highest.max() - np.nanmin(others)
+    shared = 2 * (highest == highest.max()).sum() >= len(others)
+    if span == 0 or not shared or np.ptp(values) < max(FAR * span, LEAST_SPREAD):
+        return False
+    above = values - np.nanmax(beside, axis=0) > span
+    return bool(above.sum() >= max(LEAST_MATCHES, len(values) / 4))
 
 
 def _is_text(cells: pl.Series) -> bool:
@@ -221,6 +324,7 @@ def _told(table: Floats, place: int) -> str:
     return _statistic(values, others) or _statistic(values, cells[:place])
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _statistic(values: Floats, others: Floats) -> str:
     """Say which summary of the other lines a line is, if of any.
 
@@ -245,7 +349,8 @@ def _statistic(values: Floats, others: Floats) -> str:
         near = (np.abs(sums / divisor - values) <= slack).all()
         if near and telling >= LEAST_MATCHES:
             return name
-    return ""
+    counting = (counts == values).all() and len({*values.tolist()}) > 1
+    return "count" if counting and telling >= LEAST_MATCHES else ""
 
 
 def _unused(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -> Table:

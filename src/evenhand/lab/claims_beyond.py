@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import functools
 import itertools
+import statistics
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand.ab.methods import Guarded
+import numpy as np
+
+from evenhand.ab.comparison import compare
+from evenhand.ab.methods import Guarded, Votes
+from evenhand.ab.pvalues import p_values
 from evenhand.ab.weights import rational
 from evenhand.designs import AB_DESIGNS
 from evenhand.lab import claims_paper, dominance
 from evenhand.lab.claims_paper import over_half
 from evenhand.lab.dominance import Contest, against_coin, contest, scales_text
 from evenhand.lab.theorems import Found, Trial, claim, least
-from evenhand.lab.worlds import TRUTHS, World, exact_first, flips, graph, uniform
+from evenhand.lab.worlds import (
+    TRUTHS,
+    Estimator,
+    World,
+    exact_first,
+    flips,
+    graph,
+    uniform,
+)
 from evenhand.posets.averaging import mean_rank_order
 from evenhand.randomness import HALF, outcomes
 from evenhand.ranking import ties
@@ -27,6 +40,7 @@ from evenhand.ranking.sorter import sorter_program
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evenhand.ab.methods import Rule
     from evenhand.lab.worlds import Chances, Drawn, Edges, First, Order, Scores, Table
     from evenhand.posets.graph import Comparisons
     from evenhand.randomness import Chance
@@ -34,6 +48,7 @@ if TYPE_CHECKING:
 FIXED = (*claims_paper.FIXED, "trimmed", "midrank")
 GUARDED = ("trimmed", "mean", "median", "midrank", "sign")
 FAR = 10**8
+FAR_SCORES = (10**6, 10**17)
 sorter = functools.partial(sorter_program, anchors=False)
 
 
@@ -68,6 +83,36 @@ def theorem_g_strict(trial: Trial) -> Found:
         for design, m, statistic in itertools.product(AB_DESIGNS, (2, 4), GUARDED)
         if (design, m) != ("panels", 2)
     )
+
+
+@claim("Theorem G, any gaps", "enumeration")
+def theorem_g_any_gaps(_: Trial) -> Found:
+    """The claim is the same under every assignment, however large the gaps are.
+
+    Two reviewers give 1 and 0, and 1e18 and 1e6 (or 1e17). Votes and guarded claim the
+    same, strictly, under both assignments of halves; by one of them alone they are
+    right with a probability of no more than {one}, and by the exact law of their coins
+    above a half on average over the two.
+    """
+    found, alike, alone = list[tuple[Fraction, str]](), True, list[Fraction]()
+    for method, low in itertools.product((Votes(), Guarded()), FAR_SCORES):
+        worlds = [(1, low), (10**18, 0)]
+        made = [
+            compare([float(one)], [float(two)], method=method, design="halves", rng=1)
+            for one, two in worlds
+        ]
+        alike &= {one.certificate and one.certificate.strict for one in made} == {True}
+        chances = [_exact_chance(method, one, two) for one, two in worlds]
+        alone.append(min(chances))
+        found.append((statistics.mean(chances) - HALF, f"{method.name}, {low:.0e}"))
+    lowest = least(found, one=f"{float(max(alone)):.0e}")
+    return lowest._replace(holds=lowest.holds and alike)
+
+
+def _exact_chance(method: Rule, first: int, second: int) -> Fraction:
+    """Return the probability of the first of two items with one score each."""
+    chance = method.chance([Fraction(first)], [Fraction(second)])
+    return Fraction(np.asarray(chance).item())
 
 
 def _guarded(statistic: str) -> Chances:
@@ -312,3 +357,64 @@ def fails_printed_scan(trial: Trial) -> Found:
     """
     tried = claims_paper.given("paper", ((0, 1), (2, 3)))
     return _less_often(trial, tried, 100, 2000)
+
+
+@claim("Can fail: silence", "counterexample")
+def fails_if_silent(_: Trial) -> Found:
+    """Whoever is silent about one item only breaks every claim on two items.
+
+    One reviewer gives 1 to the better of two items and nothing to the other, and one
+    gives 101 and 100. Whenever both items have a score nothing is missing, and votes
+    are right with probability {votes}, guarded with {guarded}.
+    """
+    right = {it.name: _exact_chance(it, 1, 100) for it in (Votes(), Guarded())}
+    margin = max(right.values()) - HALF
+    told = {name: f"{float(chance):.4g}" for name, chance in right.items()}
+    return Found(margin, margin < 0, "halves, given a score of each item", told)
+
+
+@claim("Can fail: silence, ranking", "counterexample")
+def fails_if_silent_ranking(_: Trial) -> Found:
+    """Whoever is silent about one set of items only breaks the ranking theorems.
+
+    Two reviewers get 0 and 2, or 1 and 2, at random, and 0 and 1 are better than 2. One
+    of them scores 2, 1.5 and 1, and is silent if given the worse of 0 and 1; the other
+    scores 60, 50 and 1. Whenever both answer, Algorithm 1 and the sorter find the true
+    ranking with probability {right}, where a fair coin does so half of the time.
+    """
+    margins, tried = [], list[Estimator]([flips, sorter])
+    for better, program in itertools.product((0, 1), tried):
+        worse = 1 - better
+        scores = {(0, better): 2, (0, 2): 1, (1, worse): 50, (1, 2): 1}
+        exact = {pair: Fraction(score) for pair, score in scores.items()}
+        known = graph(3, ((0, 2), (1, 2)))
+        law = outcomes(program(known, exact, exact_first(rational())))
+        margins.append(law.get((better, worse, 2), Fraction(0)) - HALF)
+    margin = max(margins)
+    told = {"right": f"{float(margin + HALF):.4f}"}
+    return Found(margin, margin < 0, "given that both answered", told)
+
+
+@claim("Can fail: silence, p-values", "enumeration")
+def fails_if_silent_p_values(_: Trial) -> Found:
+    """Silence about one item only makes small p-values too frequent.
+
+    Of 8 reviewers of two equal items, each assigned by a fair coin, the four who score
+    high are silent if they get the second. Given a score of each item, a p-value of at
+    most {alpha} for the first comes up with probability {size}.
+    """
+    alpha, size, seen = Fraction(1, 20), 8, list[bool]()
+
+    @functools.cache
+    def is_small(*sides: tuple[int, ...]) -> bool:
+        found = p_values(*sides, statistic="midrank", design="coins")
+        return found.p_value_first <= alpha
+
+    for drawn in itertools.product((0, 1), repeat=size):
+        first = tuple(size - who for who in range(size) if drawn[who] == 0)
+        # The second half of them score low, and answer.
+        second = tuple(size - who for who in range(size // 2, size) if drawn[who] == 1)
+        seen += [is_small(first, second)] if first and second else []
+    share = Fraction(sum(seen), len(seen))
+    told = {"alpha": float(alpha), "size": f"{float(share):.3f}"}
+    return Found(alpha - share, share > alpha, "coins, 8 reviewers", told)

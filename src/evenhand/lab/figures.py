@@ -23,6 +23,7 @@ from evenhand._outputs import Output, write_all
 from evenhand.ab.weights import odd, rational
 from evenhand.claims import Json, Notice, version
 from evenhand.errors import OptionError, unknown
+from evenhand.lab.figure_page import figure_page
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import improvement, simulate, standard_error
 from evenhand.progress import say
@@ -63,6 +64,7 @@ FAIR_COIN = (
 )
 WEIGHT: dict[str, Json] = {"weight": rational().to_dict()}
 ALL = "all"
+PAGE = "figures.html"
 BAR = 2
 ROOM = 0.08
 STEPS = 8
@@ -453,8 +455,9 @@ def reproduce(
     """Work out the paper's figures, and write them if there is somewhere to write to.
 
     Figure 1 has three panels, which are written one by one and together. Each figure
-    gives a JSON and a CSV file with the numbers and a PNG and an SVG file with the
-    chart, as fig1a.json and so on.
+    gives a JSON and a CSV file with the numbers, as fig1a.json and so on, and with the
+    extra "charts" a PNG and an SVG file with the chart. figures.html shows all that
+    were made.
 
     Args:
         names: "fig1", "fig2", "fig3" or "all".
@@ -480,12 +483,10 @@ def reproduce(
     for name in wanted:
         if name not in (*FIGURES, ALL):
             raise OptionError(unknown("figure", name, (*FIGURES, ALL)))
-    folder = None
-    if out_dir is not None:
-        charts.renderer()
-        folder = _made(Path(out_dir))
+    folder = None if out_dir is None else _made(Path(out_dir))
     seed = seed_from(rng)
     figures: list[Figure] = []
+    sections = []
     for name, (panels, work_out, draw) in FIGURES.items():
         if name not in wanted and ALL not in wanted:
             continue
@@ -493,10 +494,13 @@ def reproduce(
         figures += found
         if folder is not None:
             drawn = [(figure, draw(figure)) for figure in found]
+            sections.append([*drawn])
             if len(found) > 1:
                 joined = charts.beside([chart for _, chart in drawn])
                 drawn.append((_joined(found), joined))
             write_all([file for pair in drawn for file in _files(*pair, folder)])
+    if folder is not None:
+        write_all([Output(str(folder / PAGE), figure_page(sections, seed))])
     return tuple(figures)
 
 
@@ -509,14 +513,16 @@ def _joined(panels: list[Figure]) -> Figure:
 
 
 def _files(figure: Figure, chart: Chart, folder: Path) -> list[Output]:
-    picture, place = charts.svg(chart), folder / figure.name
-    numbers = json.dumps(figure.to_dict(), indent=2)
-    return [
+    numbers, place = json.dumps(figure.to_dict(), indent=2), folder / figure.name
+    files = [
         Output(f"{place}.json", f"{numbers}\n"),
         Output(f"{place}.csv", pl.DataFrame(figure.rows).write_csv()),
-        Output(f"{place}.png", charts.png_from(picture)),
-        Output(f"{place}.svg", picture),
     ]
+    if charts.can_render():
+        picture = charts.svg(chart)
+        files.append(Output(f"{place}.png", charts.png_from(picture)))
+        files.append(Output(f"{place}.svg", picture))
+    return files
 
 
 def _made(folder: Path) -> Path:

@@ -24,6 +24,7 @@ from evenhand.claims import (
     assignment_finding,
     certify,
     not_strict,
+    selection_findings,
     strictly,
 )
 from evenhand.designs import PAIR, RANKING_DESIGNS
@@ -105,21 +106,26 @@ BEATS_ITS_START = strictly(
     baseline="the ordinal ranking it starts from",
     prior=UNIFORM,
 )
-MEANS, ADAPTIVE, ORDERS_ONLY, MODEL, ORDERS, OWN = (
-    Claim(NONE, says)
+MEANS, MODEL, ORDERS, OWN = (
+    Claim(NONE, f"no guarantee{says}")
     for says in (
-        "no guarantee: means compare scales with each other, which may differ",
-        "adaptive has no guarantee if scales are arbitrary. Method safe has one if "
-        "items were assigned at random and nobody ties two items",
-        # Without scores method safe has nothing to work with, so it is not held out.
-        "no guarantee. It uses only orders, so no scale can change it; it is as good "
-        "as its model",
-        "no guarantee: right only to the extent that reviewers' scales are as it "
-        "assumes",
-        "no guarantee, but no scale can change its answer: it looks at each reviewer's "
-        "order only",
-        "no guarantee: evenhand knows nothing about your own function",
+        ": means compare scales with each other, which may differ",
+        ": right only to the extent that reviewers' scales are as it assumes",
+        ", but no scale can change its answer: it looks at each reviewer's order only",
+        ": evenhand knows nothing about your own function",
     )
+)
+ADAPTIVE = Claim(
+    NONE,
+    "adaptive has no guarantee if scales are arbitrary",
+    more="Method safe has one if items were assigned at random and nobody ties two "
+    "items.",
+)
+# Without scores method safe has nothing to work with, so it is not held out.
+ORDERS_ONLY = Claim(
+    NONE,
+    "no guarantee",
+    more="It uses only orders, so no scale can change it; it is as good as its model.",
 )
 HOW = "(distinct=True or --design 'NAME(distinct)')"
 DISTINCT = "no reviewer would give two items the same score"
@@ -192,8 +198,9 @@ CONFLICTS = Finding(
     "conflicts of interest keep some reviewers from changing places, which the "
     "guarantee needs",
 )
-MISSING = Finding(
-    "declared", "ratings missing for reasons that have nothing to do with items"
+ANSWERED = (
+    "whoever scored their items would have scored any other set that they might have "
+    "been given"
 )
 
 
@@ -247,11 +254,19 @@ def ranking_certificate(
         *_load_findings(ratings, method, answer, declared),
         *((WHY_SPLIT[answer.split], *SPLIT) if answer.split else WHOLE),
         *((CONFLICTS,) if declared.conflicts and not method.ordinal else ()),
-        *((MISSING,) if declared.missing else ()),
+        _answered(declared),
         *declared.departures(),
+        *selection_findings(ratings.notices),
         *answer.findings,
     )
     return certify(claim, findings, retired=answer.retired)
+
+
+def _answered(declared: Declared) -> Finding:
+    """Say that nobody's answering depends on their items, and how many did not."""
+    missing = counted(declared.missing, "assigned rating")
+    seen = f" ({missing} missing)" if declared.missing else ""
+    return Finding("declared", f"{ANSWERED}{seen}")
 
 
 def _tie_findings(

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from evenhand.ab.weights import GapWeight, odd
+from evenhand.ab.weights import GapWeight, odd, toss
 from evenhand.posets.graph import Comparisons, neighbours
 from evenhand.posets.orderings import closure
 from evenhand.posets.orderings import twins as twin_classes
@@ -132,8 +132,12 @@ def flip_neighbours(
     people = neighbours(len(order), ratings.item_codes, ratings.reviewer_codes)
     duels = choose_flips(free, people, before, scan, lambda at: pick_by(picks[at]))
     scores = scores_of(ratings, [who for _, crew in duels for who in crew])
-    place, law = np.argsort(order), law_of(weight)
-    return settle(order, duels, scores, law, lambda pair, p: coins[place[pair[0]]] < p)
+    place = np.argsort(order)
+
+    def keeps(pair: Pair, p: float, given: tuple[float, float]) -> bool:
+        return toss(weight, float(coins[place[pair[0]]]), p, given, source)
+
+    return settle(order, duels, scores, law_of(weight), keeps)
 
 
 def _free(c: Comparisons, order: Sequence[int]) -> list[bool]:
@@ -226,7 +230,7 @@ def settle(
     duels: Iterable[Duel],
     scores: Mapping[Pair, Score],
     law: Callable[[Score], Any],
-    keeps: Callable[[Pair, Any], bool],
+    keeps: Callable[[Pair, Any, tuple[Score, Score]], bool],
 ) -> tuple[Codes, tuple[Coin, ...]]:
     """Flip a coin for each pair of items, which change places unless it keeps them.
 
@@ -235,7 +239,7 @@ def settle(
         duels: Two items in their order, the reviewer of the first and of the second.
         scores: From (reviewer, item) to the score.
         law: From a gap in scores to the probability that the first stays first.
-        keeps: Flips the coin of two items with that probability.
+        keeps: Flips the coin of two items, with that probability and their scores.
 
     Returns:
         The new order, and the coins.
@@ -243,16 +247,17 @@ def settle(
     Examples:
         >>> after, coins = settle(
         ...     [0, 1], [((0, 1), (0, 1))], {(0, 0): 1.0, (1, 1): 4.0},
-        ...     lambda gap: 0.125, lambda pair, p: 0.2 < p)
+        ...     lambda gap: 0.125, lambda pair, p, scores: 0.2 < p)
         >>> after.tolist(), coins[0].gap, coins[0].p_first
         ([1, 0], -3.0, 0.125)
     """
     after, coins = np.array(order, dtype=np.int64), list[Coin]()
     place = np.argsort(after)
     for (a, b), (r, s) in duels:
-        gap: Any = scores[r, a] - scores[s, b]
+        given = scores[r, a], scores[s, b]
+        gap: Any = given[0] - given[1]
         p = law(gap)
-        coins.append(Coin((a, b), gap, p, bool(keeps((a, b), p)), (r, s)))
+        coins.append(Coin((a, b), gap, p, bool(keeps((a, b), p, given)), (r, s)))
         if not coins[-1].kept:
             after[place[[a, b]]] = b, a
     return after, tuple(coins)
@@ -292,7 +297,7 @@ def flips_program(
     def program(chance: Chance) -> tuple[int, ...]:
         scanned = scan_from(scan, chance.pick)
         duels = choose_flips(free, people, order, scanned, lambda _: chance.pick)
-        after, _ = settle(order, duels, scores, first, lambda _, p: chance.coin(p))
+        after, _ = settle(order, duels, scores, first, lambda _, p, __: chance.coin(p))
         return tuple(after.tolist())
 
     return program
@@ -489,9 +494,13 @@ def settle_twins(
     chosen = choose_twins(twin_classes(comparisons, by=by), people, pairs)
     after = _rearranged(comparisons, order, chosen)
     picks, coins = uniforms(source, (len(order), 2)).T
-    now, law = after.tolist(), law_of(weight)
+    now = after.tolist()
     duels = _twin_duels(now, chosen, people, lambda pair: pick_by(picks[min(pair)]))
-    return settle(after, duels, scores, law, lambda pair, p: coins[min(pair)] < p)
+
+    def keeps(pair: Pair, p: float, given: tuple[float, float]) -> bool:
+        return toss(weight, float(coins[min(pair)]), p, given, source)
+
+    return settle(after, duels, scores, law_of(weight), keeps)
 
 
 def _twin_duels(
@@ -547,7 +556,9 @@ def twins_program(
 
     def program(chance: Chance) -> tuple[int, ...]:
         duels = _twin_duels(arranged, chosen, reviewers, lambda _: chance.pick)
-        after, _ = settle(arranged, duels, scores, first, lambda _, p: chance.coin(p))
+        after, _ = settle(
+            arranged, duels, scores, first, lambda _, p, __: chance.coin(p)
+        )
         return tuple(after.tolist())
 
     return program

@@ -392,7 +392,6 @@ def _by_scores(
     **found: Any,  # noqa: ANN401 - fields of the answer
 ) -> Answer:
     """Say what became of an order that scores settled, by "coins" or by "ties"."""
-    from evenhand.ab.claims import UNRESOLVED
     from evenhand.ranking.notices import score_notices
 
     split = begun.split is not None
@@ -401,7 +400,6 @@ def _by_scores(
     )
     findings = (
         *begun.findings,
-        *(() if resolved else (UNRESOLVED,)),
         *weaker,
         *(() if settled else (claims.NOTHING_SETTLED,)),
     )
@@ -410,7 +408,7 @@ def _by_scores(
 
 
 def _by_coins(task: Task, weight: GapWeight, found: Flipped, begun: Answer) -> Answer:
-    from evenhand.ab.claims import weight_finding
+    from evenhand.ab.claims import weight_findings
     from evenhand.ranking.notices import coins_resolved
 
     order, coins = found
@@ -418,7 +416,7 @@ def _by_coins(task: Task, weight: GapWeight, found: Flipped, begun: Answer) -> A
         task,
         replace(begun, mean_ranks=None),
         "coins",
-        weight_finding(weight),
+        *weight_findings(weight),
         resolved=coins_resolved(task.ratings, coins, weight),
         settled=bool(coins),
         order=order,
@@ -732,7 +730,8 @@ def by_estimates(estimates: Scores, seed: int, lots: str = "estimates") -> Codes
 
 
 def _told(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
-    if fit.rho is None or any(told.code == "orders_only" for told in fit.notices):
+    codes = {notice.code for notice in fit.notices}
+    if fit.rho is None or codes & {"orders_only", "fixed_sums"}:
         return fit.notices
     from evenhand.calibration.adaptive import rho_sentence
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores
     from evenhand.posets.graph import Comparisons
     from evenhand.ranking.flips import Coin
+    from evenhand.ranking.results import RankedItem
     from evenhand.ratings import Ratings
 
 
@@ -25,15 +26,16 @@ if TYPE_CHECKING:
 # for in so many ratings, and needs a standard error of its correlation of 0.1 at most.
 CHANCE, AGREEING, LARGEST_ERROR = 0.05, 10_000, 0.1
 SHUFFLES, SMALLEST = 99, 1e-12
+# Votes about so many items are also looked at by who met whom.
+LINKED = 1000
 
 
 BEYOND_FLOATS = {
-    "coins": "Some gaps in scores are too large for floating point to distinguish from "
-    "slightly larger ones under this weight; there a coin is never worse than a fair "
-    "one, but no longer strictly better.",
-    "ties": "Some differences of means are too large for noise that floating point can "
-    "draw to overturn; there the order is never worse than a random one, but no longer "
-    "strictly better. A larger noise, chosen before scores are seen, would mend that.",
+    "coins": "Some gaps in scores are so large that this weight all but decides their "
+    "coins. There a larger gap weighs more by less than p_first shows.",
+    "ties": "Some differences of means are so large that the noise hardly ever "
+    "reverses them. There the order is better than a random one by next to nothing. A "
+    "larger noise, chosen before scores are seen, would mend that.",
 }
 NOTHING_FREE = {
     "coins": "No pair of items was free to be settled by a coin on its scores, so the "
@@ -44,6 +46,9 @@ NOTHING_FREE = {
 
 
 GROUPS_SHOWN = 3
+# By how much the items with the largest shares must hold more of the true best, as a
+# share of what the chosen hold and in items, to be worth a sentence.
+MORE, MORE_ITEMS = 1.1, 0.2
 
 
 def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) -> str:
@@ -80,6 +85,66 @@ random: 'x', 'y'."),)
     return (Notice(f"tied_{what}", by_lot(what, ties, labels)),) if ties else ()
 
 
+def interval_notices(rows: Sequence[RankedItem], level: float) -> tuple[Notice, ...]:
+    """Say that items have a rank outside their own interval, and which one most.
+
+    Args:
+        rows: All items.
+        level: Probability that an interval has at least.
+
+    Examples:
+        >>> from evenhand.ranking.results import RankedItem
+        >>> row = RankedItem("x", 2, rank_low=61, rank_high=198)
+        >>> print(interval_notices([row], 0.9)[0].message[:80])
+        1 of 1 items has a rank outside its 90% interval, most of all 'x' (rank 2, ranks
+    """
+
+    def distance(row: RankedItem) -> int:
+        low, high = row.rank_low or row.rank, row.rank_high or row.rank
+        return max(low - row.rank, row.rank - high)
+
+    outside = [row for row in rows if distance(row) > 0]
+    if not outside:
+        return ()
+    most = max(outside, key=distance)
+    have = (
+        "has a rank outside its" if len(outside) == 1 else "have a rank outside their"
+    )
+    text = (
+        f"{len(outside):,} of {len(rows):,} items {have} {100 * level:g}% interval, "
+        f"most of all {most.item!r} (rank {most.rank:,}, ranks {most.rank_low:,} to "
+        f"{most.rank_high:,}). A rank is where this order puts an item, the interval "
+        "where it probably stands; items with few reviews may be better or worse than "
+        "they look."
+    )
+    return (Notice("rank_outside_interval", text),)
+
+
+def share_notices(chosen: float, best: float, k: int) -> tuple[Notice, ...]:
+    """Say that other items are likelier to be the best k than the first k by rank.
+
+    Args:
+        chosen: How many of the true best k the first k hold on average.
+        best: How many the k items with the largest shares hold.
+        k: How many are to be chosen.
+
+    Examples:
+        >>> print(share_notices(0.88, 1.7, 20)[0].message[:76])
+        By rank these 20 hold 0.9 of the true best 20 on average; the 20 with the la
+        >>> share_notices(3.5, 3.6, 4)
+        ()
+    """
+    if best < max(MORE * chosen, chosen + MORE_ITEMS):
+        return ()
+    text = (
+        f"By rank these {k:,} hold {chosen:.1f} of the true best {k:,} on average; the "
+        f"{k:,} with the largest shares would hold {best:.1f}. The order by rank has "
+        "the highest values on average. To choose the items that are likeliest to be "
+        f"the best {k:,}, say --top share={k} (in Python top='share={k}')."
+    )
+    return (Notice("likelier_by_share", text),)
+
+
 def score_notices(
     ratings: Ratings, by: str, *, resolved: bool, settled: bool, split: bool = False
 ) -> Iterator[Notice]:
@@ -88,7 +153,7 @@ def score_notices(
     Args:
         ratings: The ratings.
         by: "coins" or "ties", which scores settled.
-        resolved: Whether floating point tells every gap from a larger one.
+        resolved: Whether probabilities show that larger gaps weigh more.
         settled: Whether there was anything to settle.
         split: Whether some reviewers made groups that others sorted.
 
@@ -153,13 +218,33 @@ def separate_groups(groups: int) -> tuple[Notice, ...]:
     return (Notice("separate_groups", text),) if groups > 1 else ()
 
 
+def _agree_by_links(who: Codes, items: Codes, sums: Scores) -> bool:
+    """Say whether votes differ from shuffled ones, each item held against whom it met.
+
+    Args:
+        who: The voter of each score, sorted.
+        items: The item of each score.
+        sums: Sums of ranks of each item, as they are and then of shuffled votes.
+    """
+    first = np.flatnonzero(who[1:] == who[:-1])
+    met = np.zeros((sums.shape[1],) * 2)
+    np.add.at(met, (items[first], items[first + 1]), 1.0)
+    met += met.T
+    inverse = np.linalg.pinv(np.diag(met.sum(axis=1)) - met, hermitian=True)
+    observed, *shuffled = ((sums @ inverse) * sums).sum(axis=1)
+    reached = np.count_nonzero(np.array(shuffled) >= observed - SMALLEST)
+    return bool((1 + reached) / (1 + SHUFFLES) <= CHANCE)
+
+
 def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
     """Say that ratings carry no information about the items, if that is seen.
 
     Random ratings are told so with probability 95 %, if there are enough of them that
     a correlation of 0.3 between reviewers would be three standard errors from chance.
     What is counted is how far items' sums of ranks are from equal, beside the same with
-    each reviewer's ranks shuffled. Of many ratings the first reviewers' will do.
+    each reviewer's ranks shuffled; of votes also by who met whom, since an item that
+    meets only its equals wins half of its votes wherever it stands. Of many
+    ratings the first reviewers' will do.
 
     Examples:
         >>> from evenhand.ratings import Ratings
@@ -177,10 +262,15 @@ def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
     # The same data get the same answer.
     rng = np.random.default_rng(ratings.n_ratings)
     orders = (np.argsort(who + rng.random(len(who))) for _ in range(SHUFFLES))
-    shuffled = np.array([(np.bincount(items, ranks[at]) ** 2).sum() for at in orders])
-    above = (np.bincount(items, ranks) ** 2).sum() - shuffled
+    redrawn = (np.bincount(items, ranks[at]) for at in orders)
+    sums = np.array([np.bincount(items, ranks), *redrawn])
+    observed, *shuffled = (sums**2).sum(axis=1)
+    above = observed - np.array(shuffled)
     p = (1 + np.count_nonzero(above <= SMALLEST)) / (1 + SHUFFLES)
-    if shuffled.std() > LARGEST_ERROR * same.sum() - SMALLEST or p <= CHANCE:
+    if np.std(shuffled) > LARGEST_ERROR * same.sum() - SMALLEST or p <= CHANCE:
+        return ()
+    votes = loads.max() == 2 and len(same) <= LINKED  # noqa: PLR2004 - items of a vote
+    if votes and _agree_by_links(who, items, sums):
         return ()
     text = (
         "Reviewers agree about the items no more than random ratings would (mean "

@@ -23,10 +23,12 @@ from evenhand.ranking.methods import Answer, RankMethod, Task, by_estimates, che
 from evenhand.ranking.notices import (
     group_notices,
     information_notices,
+    interval_notices,
     lot_notices,
     separate_groups,
+    share_notices,
 )
-from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
+from evenhand.ranking.results import Draw, RankedItem, Ranking, read_top, topped
 from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def rank(
     item: Names | None = None,
     score: str | None = None,
     method: str | RankMethod | OwnMethod = DEFAULT,
-    top: int | None = None,
+    top: int | str | None = None,
     design: str | None = None,
     distinct: bool = False,
     assignment: Assignment | None = None,
@@ -98,7 +100,9 @@ def rank(
             their options.
         top: Number of items that matter, such as papers to accept: the result then says
             which are clearly in, open and out, with the probability of each to be among
-            them.
+            them. The first 20 by estimate have the highest values on average;
+            "share=20" puts the 20 with the largest probabilities first instead, which
+            hold most of the true best 20. For models and "mean".
         design: How items were assigned to reviewers, "pairs" or "balanced"; the
             certificate rests on it. "pairs(distinct)" declares distinct as well.
         distinct: Declare that no reviewer would give two items the same score, under
@@ -139,13 +143,16 @@ def rank(
 
         if isinstance(data, PairCounts):
             more = {"design": design, "assignment": assignment, "cluster": cluster}
-            return topped(_of_pairs(data, chosen, seed, {**columns, **more}), top)
+            return _of_pairs(data, chosen, seed, top, {**columns, **more})
     ratings = as_ratings(data, nameless=False, **columns)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
     if isinstance(design, str) and design.endswith(DISTINCT):
         design, distinct = design.removesuffix(DISTINCT), True
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
+    if assignment is not None:
+        lost = assignment.unrated(ratings)
+        ratings = ratings.with_unrated(lost, len(assignment.items))
     task = Task(ratings, seed)
     chosen.check(task)
     answer = chosen.answer(task)
@@ -156,8 +163,31 @@ def rank(
     if cluster is not None:
         codes = cluster_codes(data, ratings, cluster, **columns)
         answer = _by_cluster(task, chosen, answer, codes, executor)
+    k, by_share = read_top(top, ratings.n_items)
+    if by_share and k is not None:
+        answer = _by_share(chosen, answer, k)
     ranked = _of_ratings(task, chosen, answer, declared, distinct=distinct)
-    return topped(ranked, top)
+    return _with_cut(ranked, k, by_share=by_share)
+
+
+def _by_share(method: RankMethod, answer: Answer, k: int) -> Answer:
+    """Choose the items that are most often among the best k."""
+    if answer.uncertainty is None or not method.by_value:
+        rule = "adaptive, additive, bradley-terry or mean to choose by share"
+        raise must_be("method", rule, method.called)
+    sure = answer.uncertainty.choose_by_share(k)
+    return replace(answer, order=sure.order, uncertainty=sure)
+
+
+def _with_cut(ranking: Ranking, k: int | None, *, by_share: bool) -> Ranking:
+    """Add what is known of the best k items, and whether others are likelier."""
+    sure, told = ranking.uncertainty, tuple[Notice, ...]()
+    # Only models can choose by share.
+    models = sure is not None and sure.source != uncertainty.ORDERINGS
+    if sure is not None and k is not None and models and not by_share:
+        told = share_notices(*sure.expected_places(k), k)
+    ranking = replace(ranking, notices=(*ranking.notices, *told))
+    return topped(ranking, k, by_share=by_share)
 
 
 def _of_ratings(
@@ -185,18 +215,25 @@ def _of_ratings(
 
 
 def _of_pairs(
-    pairs: PairCounts, method: RankMethod, seed: int, others: Mapping[str, object]
+    pairs: PairCounts,
+    method: RankMethod,
+    seed: int,
+    top: object,
+    others: Mapping[str, object],
 ) -> Ranking:
     """Order items by counts of pairs."""
     for name, value in others.items():
         if value is not None:
             raise OptionError(f"{name} must be left out for counts of pairs.")
     answer, counts = _answer_of_pairs(pairs, method, seed), pairs.reviews
+    k, by_share = read_top(top, pairs.n_items)
+    if by_share and k is not None:
+        answer = _by_share(method, answer, k)
     away = np.maximum(pairs.squares - pairs.totals**2 / counts, 0)
     spreads = np.sqrt(away / np.maximum(counts - 1, 1)).tolist()
     means = (pairs.centre + pairs.totals / counts).tolist()
     rows = zip(counts.tolist(), means, spreads, strict=True)
-    return _ranking(
+    ranked = _ranking(
         method,
         answer,
         pairs,
@@ -207,6 +244,7 @@ def _of_pairs(
         seed=seed,
         notices=(*pairs.notices, *answer.notices),
     )
+    return _with_cut(ranked, k, by_share=by_share)
 
 
 def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer:
@@ -291,6 +329,8 @@ def _ranking(
     **known: Any,  # noqa: ANN401 - fields of the ranking
 ) -> Ranking:
     items = tuple(_items(data.item_labels, scores, answer))
+    level = 0.0 if answer.uncertainty is None else answer.uncertainty.level
+    known["notices"] = (*known["notices"], *interval_notices(items, level))
     return Ranking(
         order=tuple(row.item for row in items),
         items=items,

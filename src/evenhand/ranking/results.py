@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.claims import Drawn, Json, Label, Notice, tail
-from evenhand.errors import OptionError, require_whole
+from evenhand.errors import OptionError, must_be, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "evenhand.rank/1"
 IN, OPEN, OUT = "in", "open", "out"
+SHARE = "share="
 
 
 class Draw(NamedTuple):
@@ -57,8 +58,8 @@ class RankedItem(NamedTuple):
         spread: Sample standard deviation of its scores.
         estimate: Its value on the model's scale.
         error: Standard error of the estimate.
-        side: With `top`, "in" if its interval of ranks is wholly within the best k,
-            "out" if it is wholly below, else "open".
+        side: With `top`, "in" if its rank and its interval of ranks are wholly within
+            the best k, "out" if they are wholly below, else "open".
     """
 
     item: Label
@@ -83,10 +84,12 @@ class Top:
     Attributes:
         k: How many.
         items: The best k, best first.
-        inside: Items whose interval of ranks is wholly within the best k, best first.
-        open: Items whose interval goes across the cut.
-        out: Items whose interval is wholly below it. All three are empty if the method
-            gives no intervals.
+        inside: Items whose rank and interval of ranks are wholly within the best k,
+            best first.
+        open: Items whose interval goes across the cut, or leaves out their rank on the
+            other side of it.
+        out: Items whose rank and interval are wholly below it. All three are empty if
+            the method gives no intervals.
     """
 
     k: int
@@ -96,11 +99,35 @@ class Top:
     out: tuple[Label, ...] = ()
 
 
-def topped(ranking: Ranking, k: int | None) -> Ranking:
-    """Add what is known of the best k items, if a number was asked for.
+def read_top(top: object, n_items: int) -> tuple[int | None, bool]:
+    """Read how many items are to be chosen, and whether by share.
 
     Raises:
-        OptionError: If k is not from 1 to the number of items.
+        OptionError: If it is neither a number from 1 to the number of items nor
+            "share=" and one.
+
+    Examples:
+        >>> read_top(20, 99), read_top("share=20", 99), read_top(None, 99)
+        ((20, False), (20, True), (None, False))
+    """
+    by_share = isinstance(top, str) and top.startswith(SHARE)
+    if by_share:
+        digits = str(top).removeprefix(SHARE)
+        if not (digits.isascii() and digits.isdigit()):
+            raise must_be("top", "a whole number, or share= and one", top)
+        top = int(digits)
+    if top is not None:
+        require_whole("top", top, 1, n_items, "the number of items")
+    return top, by_share  # type: ignore[return-value]  # None or an integer
+
+
+def topped(ranking: Ranking, k: int | None, *, by_share: bool = False) -> Ranking:
+    """Add what is known of the best k items, if a number was asked for.
+
+    Args:
+        ranking: The ranking.
+        k: A number from 1 to that of the items, or None.
+        by_share: Whether the first k are those with the largest shares.
 
     Examples:
         >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
@@ -110,7 +137,6 @@ def topped(ranking: Ranking, k: int | None) -> Ranking:
     """
     if k is None:
         return ranking
-    require_whole("top", k, 1, len(ranking.order), "the number of items")
     chances = {} if ranking.uncertainty is None else ranking.p_top(k)
     rows = tuple(
         row._replace(p_top=chances.get(row.item), side=_side(row, k))
@@ -122,7 +148,7 @@ def topped(ranking: Ranking, k: int | None) -> Ranking:
     return replace(
         ranking,
         items=rows,
-        parameters={**ranking.parameters, "top": k},
+        parameters={**ranking.parameters, "top": f"{SHARE}{k}" if by_share else k},
         top=Top(k, ranking.order[:k], inside, crossing, out),
     )
 
@@ -130,7 +156,8 @@ def topped(ranking: Ranking, k: int | None) -> Ranking:
 def _side(row: RankedItem, k: int) -> str | None:
     if row.rank_low is None or row.rank_high is None:
         return None
-    return IN if row.rank_high <= k else OUT if row.rank_low > k else OPEN
+    ends = min(row.rank, row.rank_low), max(row.rank, row.rank_high)
+    return IN if ends[1] <= k else OUT if ends[0] > k else OPEN
 
 
 def _intervals(sure: RankUncertainty | None) -> dict[str, Json] | None:
@@ -185,6 +212,11 @@ class Ranking(Drawn):
         for row in self.items:
             groups.setdefault(row.bucket, []).append(row.item)
         return tuple(map(tuple, groups.values()))
+
+    @property
+    def by_share(self) -> bool:
+        """Whether the first items are those with the largest shares in the top."""
+        return isinstance(self.parameters.get("top"), str)
 
     def p_top(self, k: int) -> dict[Label, float]:
         """Return the probability of each item to be among the best k, best first.

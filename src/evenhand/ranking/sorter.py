@@ -19,10 +19,12 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.ab.weights import toss
 from evenhand.errors import must_be
 from evenhand.posets.averaging import pair_shares
 from evenhand.posets.orderings import closure
@@ -32,7 +34,6 @@ from evenhand.ranking.flips import Coin, Pair, Pick, clipped, relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from fractions import Fraction
     from typing import Any
 
     from evenhand.ab.weights import GapWeight
@@ -109,10 +110,13 @@ def sort_free_pairs(
     table = begin_table(
         comparisons, scores, lambda gap: law(clipped(gap)), anchors=related
     )
-    pick = functools.partial(below, source)
-    coins = ask_pairs(
-        table, pick, lambda coin: bool(uniforms(source, 1)[0] < coin.p_first)
-    )
+
+    def answer(coin: Coin) -> bool:
+        unit, (one, other) = float(uniforms(source, 1)[0]), coin.reviewers
+        gap, _ = gap_of(table.bundles, coin.items, (one, other), anchors=related)
+        return toss(weight, unit, coin.p_first, (gap, Fraction(0)), source)
+
+    coins = ask_pairs(table, functools.partial(below, source), answer)
     return table.smallest(), coins
 
 

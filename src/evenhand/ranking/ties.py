@@ -125,7 +125,7 @@ if TYPE_CHECKING:
 NOISE = 0.3
 TIED = 2
 # Two errors drawn from uniforms of 53 bits differ by no more than this, and some, in
-# standard deviations; a larger gap is never overturned.
+# standard deviations; a larger gap is all but never overturned.
 FARTHEST_NOISE = 16
 # The complementary error function is 0 in floats beyond 27.3.
 FARTHEST = 28.0
@@ -148,9 +148,8 @@ class TieBreak:
             means that they were sorted by, before noise.
         noise: Standard deviation of the noise.
         settled: Number of buckets in which two items or more had scores.
-        resolved: Whether the noise that can be drawn could have overturned every one of
-            the draws. Where not, the draw is never worse than a fair coin, but no
-            longer strictly better. False without noise if there are draws.
+        resolved: Whether every one of the draws is within reach of the noise, but for
+            one time in 2**53. False without noise if there are draws.
         equal_loads: Whether reviewers who may change places scored equally many items.
     """
 
@@ -299,7 +298,8 @@ def _sort_bucket(
     values = mean_values(sheets, scored, layers)
     rows = zip(values, _normals(source, len(scored)), lots, strict=True)
     # Exact sums, so that no noise is lost beside a large mean.
-    keys = [(-value - Fraction(noise * error), lot) for value, error, lot in rows]
+    scale = Fraction(noise)
+    keys = [(-value - scale * error, lot) for value, error, lot in rows]
     ranked = sorted(range(len(scored)), key=keys.__getitem__)
     order = [scored[number] for number in ranked]
     for number, item in sorted(zip(places, bare, strict=False)):
@@ -315,15 +315,36 @@ def _sort_bucket(
     return order, layers, draws
 
 
-def _normals(source: Stream, size: int) -> list[float]:
-    """Draw normal errors, symmetric about 0 and finite."""
+def _normals(source: Stream, size: int) -> list[Fraction]:
+    """Draw normal errors; one in 2**53 may be any number, so that every gap can turn.
+
+    Uniforms of 53 bits know no error beyond 8.3 standard deviations, and no larger gap
+    would ever be overturned. Theorem T needs noise of full support, which the rare draw
+    has.
+    """
     errors = []
     for unit in uniforms(source, size).tolist():
         # Middles of the steps of the grid: 0 and 1 themselves would be infinite.
         low = min(unit, 1 - unit - 2 * _HALF_STEP) + _HALF_STEP
         error = _NORMAL.inv_cdf(low)
-        errors.append(error if unit < 1 - unit else -error)
+        drawn = Fraction(error if unit < 1 - unit else -error)
+        errors.append(drawn if unit else any_number(source))
     return errors
+
+
+def any_number(source: Stream) -> Fraction:
+    """Draw a whole number over a power of two, each of which has a chance.
+
+    Examples:
+        >>> any_number(stream(7, "ties"))
+        Fraction(3, 2)
+    """
+    places = [1, 1]
+    for which in range(len(places)):
+        while below(source, 2):
+            places[which] += 1
+    size = Fraction(below(source, 2 ** places[0]), 2 ** places[1])
+    return size if below(source, 2) else -size
 
 
 class Sheets(NamedTuple):

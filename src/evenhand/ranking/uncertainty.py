@@ -7,8 +7,11 @@ Where the uncertainty comes from differs by method, and the result says so:
 - clusters of reviewers, if they are named: the same method on clusters drawn from the
   same ones, as an error that a cluster shares is seen between clusters only.
 
-An item's interval leaves out at most (1 - level) / 2 of the probability at either end,
-and holds the place that the order gave the item in any case. Two items are told apart
+An item's interval leaves out at most (1 - level) / 2 of the probability at either end.
+It need not hold the place that the order gave the item: an item that is well known to
+be good can have the highest estimate but one, and surely stand below some of the many
+that are less known. The order by estimate has the highest values on average; of the
+true best k the items with the largest shares hold most. Two items are told apart
 if one is above the other with a probability of (1 + level) / 2 at least, so that the
 intervals of two items by themselves overlap exactly if they are not. A bucket is a run
 of the order in which no item is told apart from a later one; an item that is told apart
@@ -54,7 +57,6 @@ if TYPE_CHECKING:
 
     Ranks = NDArray[np.int32]
     Refit = Callable[[Ratings], ArrayLike]
-    Integers = NDArray[np.integer]
     Order = Sequence[int] | Codes
     Parts = Iterable[Table]
     Separated = Callable[[int, int], bool]
@@ -124,6 +126,7 @@ class RankUncertainty:
     level: float
     draws: int
     _places: Table | None = field(default=None, repr=False)
+    _above: Table | None = field(default=None, repr=False)
     _ranks: Ranks | None = field(default=None, repr=False)
     clusters: int = 0
 
@@ -144,6 +147,45 @@ class RankUncertainty:
         best, rest = self._places[:, :k].sum(axis=1), self._places[:, k:].sum(axis=1)
         # Certain answers come out as 0 and 1 whatever was rounded on the way.
         return np.asarray(best / (best + rest))
+
+    def choose_by_share(self, k: int) -> RankUncertainty:
+        """Put the k items first that are most often among the best k.
+
+        The others follow in the order that they had.
+
+        Examples:
+            >>> found = from_places([0, 1], np.array([[0.25, 0.75], [0.75, 0.25]]))
+            >>> found.choose_by_share(1).order.tolist()
+            [1, 0]
+        """
+        first = _largest_first(self.p_top(k)[self.order])[:k]
+        order = np.append(self.order[first], np.delete(self.order, first))
+        if self._places is not None:
+            again = from_places(order, self._places, above=self._above)
+        else:
+            again = _from_drawn_ranks(order, np.asarray(self._ranks).T, self.source)
+        return replace(again, draws=self.draws, clusters=self.clusters)
+
+    def expected_places(self, k: int) -> tuple[float, float]:
+        """Return how many of the true best k two choices of k items hold on average.
+
+        Returns:
+            That of the first k of the order, and that of those with the largest shares.
+            Of drawn rankings one half chooses these, and the other half counts.
+
+        Examples:
+            >>> found = from_places([0, 1], np.array([[0.25, 0.75], [0.75, 0.25]]))
+            >>> found.expected_places(1)
+            (0.25, 0.75)
+        """
+        shares = self.p_top(k)[self.order]
+        halves = [shares, shares]
+        if self._ranks is not None:
+            among = self._ranks[:, self.order] <= k
+            halves = [among[start::2].mean(axis=0) for start in range(2)]
+        chosen = [_largest_first(half)[:k] for half in halves]
+        best = (halves[1][chosen[0]].sum() + halves[0][chosen[1]].sum()) / 2
+        return float(shares[:k].sum()), float(best)
 
 
 def from_places(
@@ -181,8 +223,17 @@ def from_places(
         same = float(places[item] @ places[first])
         return wins >= LEAST * max(1 - same, ROUNDING)
 
-    cut = _cut(codes, low, high, separated)
-    return RankUncertainty(*cut, ORDERINGS, LEVEL, draws, places)
+    return RankUncertainty(
+        order=frozen(codes),
+        rank_low=frozen(low),
+        rank_high=frozen(high),
+        buckets=_buckets(len(codes), separated),
+        source=ORDERINGS,
+        level=LEVEL,
+        draws=draws,
+        _places=places,
+        _above=above,
+    )
 
 
 def from_fit(
@@ -361,11 +412,15 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
 
 
 def _from_ranks(order: Order, draws: Parts, seed: int, source: str) -> RankUncertainty:
-    """Leave out a share of the drawn rankings at either end.
+    return _from_drawn_ranks(order, _drawn_ranks(draws, seed), source)
+
+
+def _from_drawn_ranks(order: Order, ranks: Ranks, source: str) -> RankUncertainty:
+    """Leave out a share of the drawn rankings, a column for each, at either end.
 
     In a long bucket the first 200 items are looked at; those after them are lower.
     """
-    codes, ranks = np.array(order, dtype=np.int64), _drawn_ranks(draws, seed)
+    codes = np.array(order, dtype=np.int64)
     out = math.floor(TAIL * (number := ranks.shape[1]) + ROUNDING)
     low, high = np.sort(ranks, axis=1)[:, [out, -1 - out]].T
     # Small numbers are compared faster.
@@ -377,25 +432,34 @@ def _from_ranks(order: Order, draws: Parts, seed: int, source: str) -> RankUncer
         counts = np.bitwise_count(np.packbits(ahead, axis=1)).sum(axis=1)
         return bool(counts.max() >= LEAST * number)
 
-    cut = _cut(codes, low, high, separated)
-    return RankUncertainty(*cut, source, LEVEL, number, None, frozen(ranks.T))
+    return RankUncertainty(
+        order=frozen(codes),
+        rank_low=frozen(low.astype(np.int64)),
+        rank_high=frozen(high.astype(np.int64)),
+        buckets=_buckets(len(codes), separated),
+        source=source,
+        level=LEVEL,
+        draws=number,
+        _ranks=frozen(ranks.T),
+    )
 
 
-def _cut(
-    codes: Codes, low: Integers, high: Integers, separated: Separated
-) -> tuple[Codes, Codes, Codes, tuple[int, ...]]:
-    """Hold an item's own place in its interval, and cut the order into buckets.
+def _buckets(size: int, separated: Separated) -> tuple[int, ...]:
+    """Cut an order into buckets.
 
     Going down the order, a test says from the places where the bucket begins and where
     an item is whether it is surely below some item of the bucket so far; if so, it
     begins the next bucket.
     """
-    own, begin, numbers = np.argsort(codes) + 1, 0, [1]
-    for place in range(1, len(codes)):
+    begin, numbers = 0, [1]
+    for place in range(1, size):
         begin = place if (new := separated(begin, place)) else begin
         numbers.append(numbers[-1] + new)
-    interval = frozen(np.minimum(low, own)), frozen(np.maximum(high, own))
-    return frozen(codes), *interval, tuple(numbers)
+    return tuple(numbers)
+
+
+def _largest_first(shares: Table) -> Codes:
+    return np.argsort(-shares, kind="stable")
 
 
 def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Table]:

@@ -12,6 +12,7 @@ import os
 import zipfile
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.claims import version
@@ -19,34 +20,89 @@ from evenhand.designs.drawing import reserve_order, seal_of
 from evenhand.errors import EvenhandError, RecordError, counted
 from evenhand.formats.lists import csv_line, safe_cell
 from evenhand.formats.reading import read_ratings
+from evenhand.method import as_method
 from evenhand.records import log
 from evenhand.records.canonical import (
     MALFORMED,
+    brief,
     canonical,
+    contents,
     decoded,
     finish,
+    is_dict,
     text_hash,
     well_formed,
 )
-from evenhand.records.record import assignment_from, parse, read_bytes, unedited
-from evenhand.records.replay import Audit, DiffersError, Trail, audit_decision
+from evenhand.records.events import BODIES, payload_fault
+from evenhand.records.people import (
+    NAMES,
+    RECEIPT,
+    codes_of,
+    conflicts_of,
+    draw_secret,
+    people_hashes,
+    person_hash,
+    secret_of,
+)
+from evenhand.records.record import (
+    assignment_from,
+    parse,
+    read_bytes,
+    seal_record,
+    secret_record,
+    unedited,
+)
+from evenhand.records.replay import (
+    RESULTS,
+    Audit,
+    DiffersError,
+    Trail,
+    audit_chain,
+    audit_decision,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from evenhand.claims import Json
     from evenhand.designs.assignment import Assignment
+    from evenhand.ratings import Ratings
     from evenhand.records.canonical import Record
 
     Events = Sequence[Mapping[str, Any]]
     Bodies = Mapping[int, Mapping[str, Any]]
 
-SCHEMA = "evenhand.bundle/1"
+SCHEMA, LISTS_SCHEMA = "evenhand.bundle/1", "evenhand.lists/2"
 MANIFEST, LOG, PAYLOADS = "manifest.json", "log.jsonl", "payloads.jsonl"
 RATINGS, LISTS, SEAL, SECRET = "ratings.csv", "lists.json", "seal.json", "secret.json"
 MADE_LAST = (LOG, MANIFEST)
 README = "README.txt"
 DAMAGED = (*MALFORMED, zipfile.BadZipFile, RuntimeError, OSError, EOFError)
 WHEN = (1980, 1, 1, 0, 0, 0)
+READ_ME = """{title}
+
+This is all that was published of this evaluation. Check it offline with
+
+    evenhand audit FILE.zip
+
+which follows the log from the seal, draws again from the secret, replays every rating,
+works out the seed and decides again.
+
+seal.json       the seal, which was public before the first rating
+secret.json     the secret behind it
+lists.json      what was fixed at sealing; reviewers stand in it by codes
+assignment.json who was given what; assignment-2.json and so on are repairs
+ratings.csv     the ratings that count, if they were published
+payloads.jsonl  what the log holds of each of them, if they were published
+decision-1.json the decision, and report-1.html the report of it
+log.jsonl       the log; the hash of a line is the receipt of its rating
+manifest.json   the hash of every file
+
+The decision stands in decision-1.json. The audit does not check that a report's page
+shows it; this file it compares with what evenhand writes, byte for byte.
+"""
+FROM_RATINGS = ("pairing", "mean_ranks", "samples")
+"""What the parameters of a decision note of the ratings; nobody chooses it."""
 
 
 def collect(
@@ -105,6 +161,11 @@ def ratings_csv(
     return "".join(lines)
 
 
+def read_me(title: str) -> str:
+    """Return what tells a stranger about a bundle; it follows from the title alone."""
+    return READ_ME.format(title=title)
+
+
 def write_bundle(files: Mapping[str, bytes], head: str) -> bytes:
     """Write the files of an evaluation as one archive.
 
@@ -118,6 +179,18 @@ def write_bundle(files: Mapping[str, bytes], head: str) -> bytes:
     stated: Record = {"schema": SCHEMA, "files": _hashed(files), "head": head}
     manifest = canonical(finish({**stated, "version": version()}))
     return _zipped({**files, MANIFEST: f"{manifest}\n".encode()})
+
+
+def without_ratings(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files that hold no single rating; a report lists them all.
+
+    Examples:
+        >>> [*without_ratings({"log.jsonl": b"", "report-1.html": b""})]
+        ['log.jsonl']
+    """
+    private = (RATINGS, PAYLOADS)
+    kept = (it for it in files if it not in private and not it.startswith("report-"))
+    return {name: files[name] for name in kept}
 
 
 def _hashed(files: Mapping[str, bytes], *but: str) -> dict[str, str]:
@@ -155,12 +228,19 @@ def read_bundle(data: bytes, name: str) -> dict[str, bytes]:
     return files
 
 
-def audit_bundle(path: str | os.PathLike[str], seal: str | None = None) -> Audit:
+def audit_bundle(
+    path: str | os.PathLike[str],
+    seal: str | None = None,
+    receipts: str | os.PathLike[str] | None = None,
+    names: str | os.PathLike[str] | None = None,
+) -> Audit:
     """Check a bundle against its seal, its log and itself.
 
     Args:
         path: The file.
         seal: A seal that was noted before ratings came in, or None.
+        receipts: What a reviewer kept, the file my-ratings.json of their page, or None.
+        names: The organiser's file with the key and the names, or None.
 
     Returns:
         Every check that was made, and those that could not be.
@@ -170,6 +250,7 @@ def audit_bundle(path: str | os.PathLike[str], seal: str | None = None) -> Audit
     """
     name = os.fspath(path)
     bundle = _Bundle(read_bundle(read_bytes(name), name), seal)
+    bundle.names, bundle.own = _read(names, NAMES), _read(receipts, RECEIPT)
     try:
         with well_formed(name), suppress(DiffersError):
             bundle.check()
@@ -179,12 +260,29 @@ def audit_bundle(path: str | os.PathLike[str], seal: str | None = None) -> Audit
     return Audit(tuple(bundle.checks))
 
 
+def _read(path: str | os.PathLike[str] | None, schema: str) -> Record | None:
+    """Read a file of an organiser or a reviewer.
+
+    Raises:
+        RecordError: If it is another file.
+    """
+    if path is None:
+        return None
+    name = os.fspath(path)
+    value = decoded(read_bytes(name), name)
+    if not is_dict(value) or value.get("schema") != schema:
+        raise RecordError(f"{name}: This must be a file of kind {schema}.")
+    return dict(value)
+
+
 class _Bundle(Trail):
     """The files of a bundle, and what was found out about them so far."""
 
     def __init__(self, files: Mapping[str, bytes], noted: str | None) -> None:
         super().__init__()
         self.files, self.noted = files, noted
+        self.names: Record | None = None
+        self.own: Record | None = None
         self.bodies: dict[int, dict[str, Any]] = {}
         self.rated = PAYLOADS in files
 
@@ -194,17 +292,30 @@ class _Bundle(Trail):
         self._log()
         self._names()
         self.lists = self._record(LISTS)
+        if self.lists.get("schema") != LISTS_SCHEMA:
+            text = "Another version of evenhand wrote it. Audit it with that one."
+            raise RecordError(f"{LISTS}: {text}")
         self.revealed = str(self._record(SECRET)["secret"])
         self._seal()
         self._draw()
+        self._people()
+        self._read_me()
         if self.rated:
             self._payloads()
         self._rules()
+        if self.own is None:
+            why = "That each nonce is its reviewer's own only receipts show: give yours"
+            self.skip("receipts", f"{why} with --receipts.")
+        else:
+            with well_formed("The file of --receipts"):
+                self._receipts(self.own["sent"])
+                self._own_events(self.own)
         if self.rated:
             self._repairs()
             self._ratings()
         else:
             self.skip("ratings", "The ratings were not published.")
+            self._copy("draw", self._trail(None), audit_chain, "record")
         self._seeds()
         self._options()
         if self.rated:
@@ -212,6 +323,7 @@ class _Bundle(Trail):
         else:
             why = "No decision was replayed, for want of the ratings."
             self.skip("decisions", why)
+            return
         reports = ", ".join(sorted(it for it in self.files if it.startswith("report-")))
         why = f"The log has the hash of {reports}. Whether the page shows the decision "
         self.skip("report", f"{why}was not checked.")
@@ -224,6 +336,12 @@ class _Bundle(Trail):
     def _said(self, *kinds: str) -> list[Mapping[str, Any]]:
         """Return what the log says of each event of some kinds."""
         return [log.says(event) for event in self.events if event.get("kind") in kinds]
+
+    def _event(self, n: Json) -> Mapping[str, Any]:
+        """Return the event of a number, one without fields if there is none."""
+        if not isinstance(n, int) or isinstance(n, bool):
+            return {}
+        return self.events[n - 1] if 0 < n <= len(self.events) else {}
 
     def _manifest(self) -> None:
         stated = self._record(MANIFEST)
@@ -255,9 +373,8 @@ class _Bundle(Trail):
         self.parts = ["assignment.json", *later]
         self.decisions = [f"decision-{n}.json" for n in decisions]
         needed |= {*self.parts, *self.decisions}
-        needed |= {f"report-{n}.html" for n in decisions}
         if {PAYLOADS, RATINGS} & set(self.files):
-            needed |= {PAYLOADS, RATINGS}
+            needed |= {PAYLOADS, RATINGS, *(f"report-{n}.html" for n in decisions)}
         names, there = (
             dict.fromkeys(sorted(it), "a file") for it in (needed, self.files)
         )
@@ -280,9 +397,14 @@ class _Bundle(Trail):
         if self.noted is not None:
             same += ", and it is the one that you noted"
             self.hold("seal", self.noted, seals[-1], "You noted another one.")
-        found = [self._record(SEAL)["seal"], seal_of(self.revealed)]
+        found = [seals[-1], seal_of(self.revealed)]
         says = "The secret is another one."
         self.hold("seal", [seals[-1]] * 2, found, f"{same}.", says)
+        for name, made in ((SEAL, seal_record), (SECRET, secret_record)):
+            stated, expected = self._record(name), contents(made(self.revealed))
+            expected["version"] = str(stated.get("version"))
+            other = "It holds something else."
+            self.hold("seal", expected, contents(stated), other, field=name)
 
     def _draw(self) -> None:
         """Hold the lists, the first draw and every amendment against the log."""
@@ -304,7 +426,7 @@ class _Bundle(Trail):
         told = {
             "design": first.design,
             "reviewers": sorted(map(str, first.reviewers)),
-            "conflicts": [[str(who), str(what)] for who, what in first.conflicts],
+            "n_conflicts": self.lists["n_conflicts"] if first.has_conflicts else 0,
             "per_reviewer": first.parameters["per_reviewer"],
             "items": sorted(map(str, first.items)),
         }
@@ -315,26 +437,118 @@ class _Bundle(Trail):
         )
         self.hold("draw", expected, told, same, "It was drawn from other lists.")
 
+    def _people(self) -> None:
+        """Check who is which code, as far as whoever asks may know it."""
+        self.people = dict(self.lists["people"])
+        codes = {*map(str, (*self.lists["reviewers"], *self.lists["reserves"]))}
+        for event in self.later:
+            if event.get("kind") == "substitute":
+                # Who was named at sealing cannot be named again.
+                self.people = {**log.says(event)["people"], **self.people}
+        named = {str(who) for drawn in self.drawn for who in drawn.reviewers} | codes
+        other = "Somebody has a code and was not named."
+        self.hold("people", sorted(named), sorted(self.people), other)
+        if self.names is None and self.own is None:
+            why = "Who is which code was not checked. Reviewers can with --receipts, "
+            self.skip("people", f"{why}who has the names with --names.")
+        if self.names is not None:
+            with well_formed("The file of --names"):
+                self._names_given(self.names)
+        if self.own is not None:
+            with well_formed("The file of --receipts"):
+                self._own_code(self.own)
+
+    def _names_given(self, given: Record) -> None:
+        """Check that key, names and conflicts are those that were sealed."""
+        key, rows = str(given["key"]), [tuple(row) for row in given["people"]]
+        other = "The key is not the one that was sealed."
+        self.hold("key", self.revealed, secret_of(key), other)
+        listed = [row for row in rows if row[0] in self.lists["people"]]
+        stated = {name: code for code, name, _ in listed}
+        other = "The key gives these names other codes."
+        self.hold("codes", codes_of(key, stated), stated, other)
+        same = f"{counted(len(rows), 'person')}: names, codes and conflicts as sealed."
+        other = "A name, a code or a conflict is not the one that was sealed."
+        self.hold("people", self.people, people_hashes(key, rows), same, other)
+        self.conflicts = conflicts_of(rows)
+        many, found = self.lists["n_conflicts"], len(self.conflicts)
+        self.hold("conflicts", many, found, "There are others than were sealed.")
+
+    def _own_code(self, own: Record) -> None:
+        """Check that a reviewer is the code that was sealed for them."""
+        code, name = str(own["code"]), str(own["name"])
+        found = person_hash(str(own["salt"]), code, name, own["conflicts"])
+        kept = counted(len(own["conflicts"]), "conflict")
+        same = f"{name} is {code}, with {kept}, as it was sealed."
+        other = f"{name} is not whom {code} was sealed for, or has other conflicts."
+        self.hold("your code", self.people.get(code), found, same, other)
+
+    def _own_events(self, own: Record) -> None:
+        """Check that what a reviewer sent stands under their code."""
+        for sent in own["sent"] if self.rated else ():
+            found = self.bodies.get(int(sent["n"]), {}).get("reviewer")
+            other = "What you sent stands under another code."
+            where = f"event {sent['n']}"
+            self.hold("your code", own["code"], found, other, field=where)
+
+    def _read_me(self) -> None:
+        """Check that the text beside the records is ours, and so names no winner."""
+        there = self.files[README].decode("utf-8", "backslashreplace")
+        expected = read_me(self.lists["title"]).split("\n")
+        says = ("It is as evenhand writes it.", "It is not as evenhand writes it.")
+        self.hold("readme", expected, there.split("\n"), *says, field=README)
+
     def _payloads(self) -> None:
+        numbered = enumerate(self.events, start=1)
+        stated = {n: it["payload"] for n, it in numbered if "payload" in it}
         found = {}
         for line in self.files[PAYLOADS].decode("utf-8", "replace").splitlines():
             row = decoded(line.encode(), PAYLOADS)
-            n, body = int(row["n"]), row["body"]  # "7" and 7 are one event
+            fault = self._payload_fault(row)
+            if fault is not None:
+                text = "a row for each event, as it was logged"
+                self.hold("payloads", text, fault, fault, field=PAYLOADS)
+            n, body = row["n"], row["body"]
             self.bodies[n] = dict(body)
             found[str(n)] = log.payload_hash(row["salt"], body)
-        numbered = enumerate(self.events, start=1)
-        stated = {str(n): it["payload"] for n, it in numbered if "payload" in it}
         same = f"{counted(len(found), 'event')} with private content, as logged."
         other = "The log and the payloads do not go together."
-        self.hold("payloads", stated, found, same, other)
+        named = {str(n): digest for n, digest in stated.items()}
+        self.hold("payloads", named, found, same, other)
+
+    def _payload_fault(self, row: Record) -> str | None:
+        """Say why a row of payloads is none."""
+        n = row.get("n")
+        kind = self._event(n).get("kind")
+        if kind not in BODIES or n in self.bodies:
+            return f"A row belongs to no event, or to one that has another: {brief(n)}."
+        fault = payload_fault(row, str(kind))
+        return fault and f"Event {n}: {fault}"
 
     def _rules(self) -> None:
         """Check that nothing happened that the app does not allow."""
         bodies = self.bodies if self.rated else None
-        rules = log.Rules(self.events, bodies, self.drawn, self.lists["scale"])
+        sealed = self.lists["scale"], self.lists["public_value"]
+        rules = log.Rules(self.events, bodies, self.drawn, *sealed)
         same = "Every event was allowed when it happened."
         found = rules.broken() or same
         self.hold("rules", same, found, same, found, field="log")
+
+    def _receipts(self, kept: Sequence[Record]) -> None:
+        """Hold what a reviewer kept against the log: no event of theirs was changed."""
+        names = ("receipt", "nonce", *(("item", "version", "score") * self.rated))
+        for it in kept:
+            n, event = it["n"], self._event(it["n"])
+            there = {"receipt": text_hash(canonical(event)), **log.says(event)}
+            there |= self.bodies.get(n, {})
+            expected = {key: it[key] for key in names}
+            found = {key: there.get(key) for key in names}
+            says = "The log has something else than this receipt."
+            self.hold("receipts", expected, found, says, field=f"event {n}")
+        says = (
+            f"{counted(len(kept), 'receipt')} that you kept, each in the log as it was"
+        )
+        self.put("receipts", "same", f"{says} given.")
 
     def _repairs(self) -> None:
         """Check that nobody had begun who was replaced, and reserves came in turn."""
@@ -382,16 +596,17 @@ class _Bundle(Trail):
         self.put("ratings", "same", says)
 
     def _seeds(self) -> None:
-        closed, expected = "", []
-        for event in self.events:
-            if event["kind"] == "closed":
-                closed = text_hash(canonical(event))
-            if event["kind"] == "decided":
-                expected.append(log.decision_seed(self.revealed, closed))
         decided = self._said("decided")
+        expected = [log.seed_from(self.revealed, self.later)] * len(decided)
         found = [it["seed"] for it in decided]
-        same = "It follows from the sealed secret and the log at the close."
-        self.hold("seed", expected, found, same, "Another seed was used.")
+        nonces = counted(len(log.nonces_in(self.later)), "nonce")
+        same = f"It follows from the sealed secret and {nonces} of reviewers' devices"
+        if name := self.lists["public_value"]:
+            value = log.public_value_in(self.later)
+            same += ", and from the public value"
+            why = f"{value} was put in for {brief(name)}. It is not checked here: "
+            self.skip("public value", f"{why}compare it with the source.")
+        self.hold("seed", expected, found, f"{same}.", "Another seed was used.")
         made = [self._record(name) for name in self.decisions]
         there = [record["sha256"] for record in made]
         stated = [it["record_sha256"] for it in decided]
@@ -402,32 +617,56 @@ class _Bundle(Trail):
     def _options(self) -> None:
         """Check that decisions were made as it was fixed at sealing."""
         says = (
-            "Method, top and design are those that were fixed at sealing.",
+            "Method, with every option, top and design are those that were sealed.",
             "It was made with other options than were sealed.",
         )
         for n, (said, record) in self.decided:
-            result = record["result"]
-            used, method, lists = result["parameters"], result["method"], self.lists
-            job = result["schema"].removeprefix("evenhand.").removesuffix("/1")
-            found = {"job": job, "design": used.get("design"), "method": method}
-            expected = {name: lists[name] for name in found}
-            if job == "rank":
-                found |= {name: used.get(name) for name in ("top", "distinct")}
-                top = lists["top"] and min(lists["top"], result["data"]["items"])
-                expected |= {"top": top, "distinct": lists["distinct"]}
-            expected["logged"], found["logged"] = method, said["method"]
+            result, lists = record["result"], self.lists
+            used, job = result["parameters"], f"evenhand.{lists['job']}/1"
+            self.hold(f"options {n}", job, result["schema"], says[1], field="job")
+            sealed = as_method(lists["method"], RESULTS[job][0])
+            noted = {name: used[name] for name in FROM_RATINGS if name in used}
+            options = {**noted, **sealed.parameters(), "design": lists["design"]}
+            if lists["job"] == "rank":
+                top = min(lists["top"], result["data"]["items"])
+                options |= {"top": top, "distinct": lists["distinct"]}
+            expected: Record = {"method": sealed.name, "parameters": options}
+            found: Record = {"method": result["method"], "parameters": used}
+            expected["logged"] = [lists["method"], result["data"]["sha256"]]
+            found["logged"] = [said["method"], said["ratings_sha256"]]
             self.hold(f"options {n}", expected, found, *says, field=f"decision {n}")
+
+    def _sealed(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a decision is to be made with again."""
+        sealed = {"method": self.lists["method"]}
+        names = ("top", "distinct") if self.lists["job"] == "rank" else ()
+        return sealed | {name: result["parameters"][name] for name in names}
 
     def _decisions(self) -> None:
         ratings = read_ratings(io.StringIO(self.files[RATINGS].decode()))
-        seal = self._record(SEAL)["seal"]
         says = ("It was used.", "The decision has another seed than the log.")
         for n, (said, record) in self.decided:
             used = record["result"]["seed"]
             self.hold(f"seed {n}", said["seed"], used, *says, field="seed")
-            found = Trail(ratings, self.chain, seal, self.revealed)
-            with suppress(DiffersError):
-                audit_decision(found, record, self.decisions[n - 1])
-            for check in found.checks:
-                name = f"decision {n}: {check.name}"
-                self.put(name, check.status, check.says, check.difference)
+            file = self.decisions[n - 1]
+            trail = replace(self._trail(ratings), sealed=self._sealed(record["result"]))
+            self._copy(f"decision {n}", trail, audit_decision, record, file)
+
+    def _trail(self, ratings: Ratings | None) -> Trail:
+        """Return what the draw and what follows from it are held against."""
+        secret: str | None = self.revealed
+        if self.drawn[0].conflicts_hidden:
+            key = None if self.names is None else str(self.names["key"])
+            secret = None if key is None else draw_secret(key, has_conflicts=True)
+        seal = None if secret is None else seal_of(secret)
+        return Trail(ratings, self.chain, seal, secret, conflicts=self.conflicts)
+
+    def _copy(
+        self, name: str, trail: Trail, audit: Callable[..., object], *given: object
+    ) -> None:
+        """Audit something with a trail of its own, and take over what it found."""
+        with suppress(DiffersError):
+            audit(trail, *given)
+        for check in trail.checks:
+            says = f"{name}: {check.name}"
+            self.put(says, check.status, check.says, check.difference)

@@ -9,13 +9,13 @@ a rating after the close; `Rules` holds each event against all that came before 
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import RecordError
 from evenhand.records.canonical import canonical, decoded, is_dict, text_hash
+from evenhand.records.events import BODIES, event_fault, minute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
 EVENT = "evenhand.event/1"
 PAYLOAD_PREFIX = "evenhand.payload/1:"
-DECIDE_PREFIX = "evenhand.decide/1:"
+DECIDE_PREFIX = "evenhand.decide/2:"
 SEED_BITS, HASH_BITS = 53, 256
 REPAIRS = ("absent", "reserve", "substitute")
 RATED = ("rated", "recused", "cleared")
-PRIVATE = (*REPAIRS, *RATED, "begun")
 COLLECTED = ("closed", "decided", "published")
 RUNNING = ("sealed", "open")
 MOVES: dict[str, tuple[tuple[str, ...], str | None]] = {
@@ -52,12 +51,13 @@ MOVES: dict[str, tuple[tuple[str, ...], str | None]] = {
     "recused": (("open",), None),
     "cleared": (("open",), None),
     "closed": (("open",), "closed"),
+    "valued": (("closed",), None),
     "looked": (("closed",), None),
     "decided": (COLLECTED, None),
     "published": (("decided", "published"), "published"),
+    "withdrawn": (("published",), "decided"),
 }
 """For each kind of event, the states that allow it, and the state after it."""
-MINUTE = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\dZ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,12 @@ class Head:
     Attributes:
         n: Number of its last event, 0 before the first.
         hash: Hash of that event, the seal before the first.
+        at: Time of that event, as its line has it; empty before the first.
     """
 
     n: int
     hash: str
+    at: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +83,7 @@ class Event(Head):
         line: Its text.
     """
 
-    line: str
-
-
-def minute(at: datetime) -> str:
-    """Write a time as public lines have it: seconds would tell who rated when.
-
-    Examples:
-        >>> from datetime import UTC, datetime
-        >>> minute(datetime(2026, 11, 16, 12, 4, 59, tzinfo=UTC))
-        '2026-11-16T12:04Z'
-    """
-    return at.strftime("%Y-%m-%dT%H:%MZ")
+    line: str = ""
 
 
 def payload_hash(salt: str, body: Json) -> str:
@@ -113,17 +104,22 @@ def append(
     says: Mapping[str, Json] | None = None,
     payload: str | None = None,
 ) -> Event:
-    """Write the next event of a log.
+    """Write the next event of a log, never at an earlier time than the one before.
+
+    Clocks differ, and are set back; the order of events is that of the log.
 
     Args:
         head: Where the log stands.
         kind: What happened.
-        at: When, in UTC.
+        at: When, in UTC, by the clock of who writes it.
         says: What everybody may read about it.
         payload: Hash of what is private about it, by `payload_hash`.
 
     Returns:
         The event.
+
+    Raises:
+        RecordError: If an event of this kind has other fields.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -132,10 +128,14 @@ def append(
         '{"at":"2026-11-16T12:04Z","kind":"opened","n":1,"'
     """
     n, more = head.n + 1, {"says": says, "payload": payload}
-    known: dict[str, Json] = {"schema": EVENT, "n": n, "at": minute(at), "kind": kind}
+    when = max(minute(at), head.at)
+    known: dict[str, Json] = {"schema": EVENT, "n": n, "at": when, "kind": kind}
     told = {key: value for key, value in more.items() if value is not None}
-    line = canonical({**known, "prev": head.hash, **told})
-    return Event(n, text_hash(line), line)
+    event = {**known, "prev": head.hash, **told}
+    if fault := event_fault(event):
+        raise RecordError(f'An event "{kind}" cannot be written: {fault}')
+    line = canonical(event)
+    return Event(n, text_hash(line), when, line)
 
 
 def parse_event(line: str, n: int) -> dict[str, Any]:
@@ -183,26 +183,49 @@ def follow(lines: Iterable[str], seal: str) -> tuple[list[dict[str, Any]], Head]
             before = f"line {n - 1}" if n > 1 else "the seal"
             raise RecordError(f"log line {n} does not follow {before}.")
         events.append(event)
-        head = Head(n, text_hash(line))
+        head = Head(n, text_hash(line), str(event.get("at")))
     return events, head
 
 
-def decision_seed(secret: str, head: str) -> int:
-    """Return the seed of a decision, which nobody can choose once ratings exist.
+def decision_seed(secret: str, nonces: str, value: str = "") -> int:
+    """Return the seed of a decision.
 
     Args:
         secret: The sealed secret.
-        head: Hash of the event by which the evaluation was closed.
+        nonces: Hash of what reviewers' devices drew, by `nonces_hash`.
+        value: The public value that was named at sealing, if there was one.
 
     Returns:
-        The first 53 bits of a hash of both.
+        The first 53 bits of a hash of all three.
 
     Examples:
         >>> decision_seed("0" * 64, "1" * 64)
-        4536101766584879
+        5408047709109572
     """
-    digest = int(text_hash(f"{DECIDE_PREFIX}{secret}:{head}"), 16)
+    digest = int(text_hash(f"{DECIDE_PREFIX}{secret}:{nonces}:{value}"), 16)
     return digest >> (HASH_BITS - SEED_BITS)
+
+
+def nonces_in(events: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what reviewers' devices drew, a nonce for each rating that has one.
+
+    They are sorted: in which order ratings came, when, and what organisers did
+    meanwhile changes nothing.
+    """
+    rated = (says(event) for event in events if event.get("kind") in RATED)
+    return sorted(it["nonce"] for it in rated if it.get("nonce"))
+
+
+def public_value_in(events: Iterable[Mapping[str, Any]]) -> str:
+    """Return the public value that was put in after the close, "" if there is none."""
+    found = [says(it)["value"] for it in events if it.get("kind") == "valued"]
+    return str(found[-1]) if found else ""
+
+
+def seed_from(secret: str, events: Sequence[Mapping[str, Any]]) -> int:
+    """Return the seed that follows from a secret and a log."""
+    nonces = text_hash(",".join(nonces_in(events)))
+    return decision_seed(secret, nonces, public_value_in(events))
 
 
 def says(event: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -261,6 +284,7 @@ class Rules:
         bodies: Mapping[int, Mapping[str, Any]] | None,
         drawn: Sequence[Assignment],
         scale: Mapping[str, Any],
+        public_value: str | None = None,
     ) -> None:
         """Take a log, and what it is held against.
 
@@ -269,9 +293,13 @@ class Rules:
             bodies: What is private about them, by number; None if it is not known.
             drawn: The draw that holds, and each of its amendments.
             scale: The scale, as it was sealed.
+            public_value: What was named at sealing, to be put in after the close.
         """
         self._events, self._bodies, self._scale = events, bodies, scale
-        self._holds = since_sealed(events)
+        sealed = any(event.get("kind") == "sealed" for event in events)
+        self._holds = since_sealed(events) if sealed else len(events)
+        self._lacks_value = public_value is not None
+        self._left = [len(it.amends.drop) if it.amends else 0 for it in drawn]
         self._given = [
             {str(who): set(map(str, own)) for who, own in it.bundles().items() if own}
             for it in drawn
@@ -282,13 +310,17 @@ class Rules:
         self._began: set[str] = set()
         self._last: dict[tuple[str, str], tuple[int, float | None]] = {}
 
-    def broken(self) -> str | None:
-        """Follow the log to its end; return what is against the rules, and where."""
+    def broken(self, *, published: bool = True) -> str | None:
+        """Follow the log to its end; return what is against the rules, and where.
+
+        Args:
+            published: Whether it must end with what was published.
+        """
         for n, event in enumerate(self._events, start=1):
             for is_broken, sentence in self._event(n, event):
                 if is_broken:
                     return f"Event {n}: {sentence}"
-        if self._events[-1].get("kind") != "published":
+        if published and self._events[-1].get("kind") != "published":
             return "The log does not end with what was published."
         return None
 
@@ -297,13 +329,13 @@ class Rules:
         found, at, told = event.get("kind"), str(event.get("at")), says(event)
         kind = found if isinstance(found, str) else ""
         yield kind not in MOVES, f"There is no such kind as {canonical(found)}."
-        yield not MINUTE.fullmatch(at), "Its time is none."
+        fault = event_fault(event)
+        yield fault is not None, str(fault)
         yield at < self._at, "It is earlier than the event before it."
         self._at = at
-        about, bodies = kind in PRIVATE, self._bodies
-        lacks = about and bodies is not None and n not in bodies
-        says_so = "It must have private content only if it is about a reviewer."
-        yield ("payload" in event) != about or lacks, says_so
+        bodies = self._bodies
+        lacks = kind in BODIES and bodies is not None and n not in bodies
+        yield lacks, "What is private about it is not here."
         yield from self._move(kind)
         if kind in ("created", "unsealed", "sealed"):
             self._part = 0
@@ -317,6 +349,9 @@ class Rules:
             late = n > self._holds and self._part >= len(self._given)
             wrong = told.get("part") != self._part + 1
             yield wrong or late, "Its amendment is not here."
+            if n > self._holds:
+                other = told["reviewers"] != self._left[self._part]
+                yield other, "Its amendment is about another number of reviewers."
         elif kind == "closed" and n > self._holds:
             yield from self._closed(told)
         elif kind == "decided":
@@ -342,6 +377,11 @@ class Rules:
         begun = kind == "unsealed" and self._begun
         yield begun, "Somebody had begun, so the draw stands."
         yield kind == "decided" and not self._looked, "Nobody had looked at scores."
+        early = kind == "looked" and self._lacks_value
+        yield early, "The public value that was named at sealing had not been put in."
+        late = kind == "valued" and (self._looked or not self._lacks_value)
+        yield late, "There was no public value to be put in any more."
+        self._lacks_value = self._lacks_value and kind != "valued"
         stays = self._paused and after is None and kind != "resumed"
         self._paused = kind == "paused" or stays
         self._looked = self._looked or kind == "looked"

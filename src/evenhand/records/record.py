@@ -203,7 +203,10 @@ def _made(kind: str, **content: Json) -> Record:
 
 
 def assignment_from(
-    record: Record, name: str, before: Assignment | None = None
+    record: Record,
+    name: str,
+    before: Assignment | None = None,
+    conflicts: Sequence[tuple[str, str]] = (),
 ) -> Assignment:
     """Return the assignment of a record that fits its hashes.
 
@@ -211,6 +214,7 @@ def assignment_from(
         record: The record.
         name: What to call it in messages.
         before: The assignment that it amends, if it amends one.
+        conflicts: Those that the record of a first draw hides, for who knows them.
 
     Raises:
         RecordError: If a field is missing or of the wrong kind.
@@ -219,10 +223,12 @@ def assignment_from(
         text = f"{name}: This must be an assignment, got a {kind_of(record)!r}."
         raise RecordError(text)
     values = _fields(record, ASSIGNMENT, f"{name}: ")
-    found = Assignment(**values, uniform=record.get("uniform") is True)
+    values |= {it: record.get(it) is True for it in ("uniform", "conflicts_hidden")}
+    found = Assignment(**values)
     past = record.get("amends")
     if past is None:
-        return found
+        hidden = found.conflicts_hidden
+        return replace(found, conflicts=tuple(conflicts)) if hidden else found
     if before is None:
         raise RecordError(
             f"{name}: The record amends another one. Put both into one folder, as "

@@ -58,6 +58,10 @@ SCHEMA = "evenhand.audit/1"
 MARKS: dict[Status, str] = {"same": "ok", "differs": "DIFFERS", "unchecked": "--"}
 FOLLOWS = ("It amends the record before it.", "It amends another record.")
 NAMES = ("The decision names this assignment.", "The decision names another one.")
+HIDDEN = (
+    "It was drawn with conflicts, which are not published, nor is the secret of this "
+    "draw: by it they could be guessed. Who has the names checks it with --names."
+)
 KEYLESS = (
     "The decision shows reviewers by codes, and its draws follow the order of their "
     "names. Give their key with --anonymise, and the file that was read."
@@ -164,6 +168,8 @@ class Trail:
         chain: Name and record of the first draw and of each amendment, or None.
         seal: The published seal, or None.
         secret: The revealed secret, or None.
+        conflicts: Those that the record of the first draw hides, if they are known.
+        sealed: The options that were sealed, if the record's own are not to be trusted.
         checks: What was checked so far.
     """
 
@@ -171,6 +177,8 @@ class Trail:
     chain: Sequence[tuple[str, Record]] | None = None
     seal: str | None = None
     secret: str | None = None
+    conflicts: Sequence[tuple[str, str]] = ()
+    sealed: Mapping[str, Any] | None = None
     checks: list[Check] = field(default_factory=list)
 
     def put(
@@ -246,7 +254,7 @@ def audit(
     trail = Trail(ratings, chain, seal, secret)
     with well_formed(name), suppress(DiffersError):
         if kind == "assignment":
-            _chain(trail, "record")
+            _rated(trail, audit_chain(trail, "record"))
         else:
             audit_decision(trail, found, name)
     return Audit(tuple(trail.checks))
@@ -267,7 +275,9 @@ def audit_decision(trail: Trail, record: Record, name: str) -> None:
         says = "A decision has no such field, or not with this value."
         trail.put("record", "differs", says, where)
     if trail.chain is not None:
-        _again(trail, record, name, _chain(trail, "assignment record", came))
+        drawn = audit_chain(trail, "assignment record", came)
+        _rated(trail, drawn)
+        _again(trail, record, name, drawn)
         return
     why = "No assignment was given"
     why += "." if came is None else ", though the decision was made with one."
@@ -283,8 +293,8 @@ def _whole(trail: Trail, record: Record, name: str) -> None:
     trail.put(name, "same", "The record matches its hash.")
 
 
-def _chain(trail: Trail, called: str, came: Json = None) -> Assignment | None:
-    """Check a first draw and its amendments, and the ratings against what holds now."""
+def audit_chain(trail: Trail, called: str, came: Json = None) -> Assignment | None:
+    """Check a first draw and its amendments, and return what holds now."""
     drawn: Assignment | None = None
     chain, before = trail.chain or (), None
     for number, (name, record) in enumerate(chain, start=1):
@@ -293,7 +303,7 @@ def _chain(trail: Trail, called: str, came: Json = None) -> Assignment | None:
         if drawn is None and came is not None:
             last = {"sha256": chain[-1][1].get("sha256", ABSENT)}
             trail.hold("assignment", last, came, *NAMES)
-        drawn = assignment_from(record, name, drawn)
+        drawn = assignment_from(record, name, drawn, trail.conflicts)
         if drawn.amends is None:
             _sealed(trail, drawn)
         else:
@@ -301,7 +311,6 @@ def _chain(trail: Trail, called: str, came: Json = None) -> Assignment | None:
             trail.hold(what, before, stated, *FOLLOWS, field="amends.sha256")
         _draw(trail, record, drawn, what)
         before = record["sha256"]
-    _rated(trail, drawn)
     return drawn
 
 
@@ -324,6 +333,9 @@ def _sealed(trail: Trail, drawn: Assignment) -> None:
 
 def _draw(trail: Trail, record: Record, drawn: Assignment, what: str) -> None:
     seed = drawn.seed if trail.secret is None else trail.secret
+    if drawn.amends is None and drawn.conflicts_hidden and not drawn.conflicts:
+        trail.skip(what, HIDDEN)
+        return
     if seed is None:
         trail.skip(what, "The seed is still sealed.")
         return
@@ -382,7 +394,8 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
         trail.hold("decision", "declared", backing, says, field=field)
     # Secret and seal have checks of their own; what was not given is taken on trust
     # here, so that all else of the certificate is checked.
-    made = _decide(result, name, ratings, drawn and replace(drawn, backing=backing))
+    known = drawn and replace(drawn, backing=backing)
+    made = _decide(result, name, ratings, known, trail.sealed)
     words = "The ratings, method, parameters and seed give this result again"
     if backing != "declared" and trail.secret is None:
         words += f" (that its assignment was {backing} needs the secret)"
@@ -415,9 +428,13 @@ def _backing(result: Mapping[str, Json]) -> Backing:
 
 
 def _decide(
-    result: Record, name: str, ratings: Ratings | Counts, drawn: Assignment | None
+    result: Record,
+    name: str,
+    ratings: Ratings | Counts,
+    drawn: Assignment | None,
+    sealed: Mapping[str, Any] | None,
 ) -> dict[str, Json]:
-    """Make a decision again from its parameters and its seed."""
+    """Make a decision again from its seed and its parameters, or what was sealed."""
     parameters = result["parameters"]
     grid = parameters.get("weight", {}).get("checked_on_grid")
     if True in (grid, *(parameters.get(own) for own in OWN)):
@@ -434,10 +451,13 @@ def _decide(
     }
     known = inspect.signature(call).parameters
     shared = {option: options[option] for option in options if option in known}
+    if sealed is not None:
+        shared = {**sealed, "assignment": drawn}
     try:
-        kind = type(as_method(result["method"], job))
-        own = [it for it in kind.options() if options.get(it) is not None]
-        method = kind.made({it: options[it] for it in own})
+        method = as_method(shared.pop("method", result["method"]), job)
+        if sealed is None:
+            own = [it for it in method.options() if options.get(it) is not None]
+            method = method.made({it: options[it] for it in own})
         again = call(ratings, method=method, rng=result["seed"], **shared)
     except EvenhandError as error:
         raise RecordError(

@@ -2,7 +2,8 @@
 
 Only who has not begun can be marked absent or be replaced: nobody who never saw their
 items can have left because of them. A test enumerates every draw and counts the swaps
-of two people that change the law: none for what is offered here.
+of two people that change the law: none for what is offered here, if the organiser kept
+nobody away because of their items. No log shows that, so it is declared.
 """
 
 from __future__ import annotations
@@ -26,13 +27,11 @@ class Price:
 
     Attributes:
         does: What happens.
-        claim: What it does to the claim.
-        free: Whether the claim stays as it is.
+        claim: What the claim then assumes.
     """
 
     does: str
     claim: str
-    free: bool
 
 
 def repair(
@@ -62,8 +61,8 @@ def repair(
         >>> from evenhand.designs.drawing import assign
         >>> drawn = assign([1, 2], ["a", "b", "c"], design="coins", rng=7)
         >>> repair(drawn, "reserve", ["b"], "r").effect()
-        'The guarantee stays: who left had not seen their items. With unequal numbers \
-of scores it holds on average over the assignment only.'
+        'The guarantee stays if nobody left or stepped in because of an item. With \
+unequal numbers of scores it holds on average over the assignment only.'
     """
     if kind not in REPAIRS or (kind == "absent") != (stands_in is None):
         raise OptionError("The repair must be absent, reserve or substitute.")
@@ -81,30 +80,29 @@ def price(kind: str, name: str, stands_in: str = "") -> Price:
     """Say what a repair does, and what it costs, before it is done.
 
     Examples:
-        >>> price("absent", "Cy").free
-        True
+        >>> price("absent", "Cy").does
+        'Cy is marked absent. Nobody gets the items of Cy.'
     """
+    kept_away = (
+        f"It then assumes, and says so, that {name} is not away because of an item. "
+        "The log shows that they never began, but not that they got their link: you "
+        "vouch for that."
+    )
     if kind == "absent":
-        return Price(
-            f"{name} is marked absent. Nobody gets the items of {name}.",
-            f"Unchanged. {name} never saw any item, which the log shows, so being "
-            "absent cannot depend on them. The result has fewer ratings.",
-            free=True,
-        )
+        does = f"{name} is marked absent. Nobody gets the items of {name}."
+        return Price(does, f"{kept_away} The result has fewer ratings.")
     if kind == "reserve":
         return Price(
             f"{stands_in}, the next reserve of the sealed order, takes all items of "
             f"{name}. The link of {name} stops working.",
-            f"Unchanged. {name} never saw any item, and nobody chose the reserve: the "
-            "order was drawn with the sealed secret.",
-            free=True,
+            f"{kept_away} Nobody chose the reserve: the order was drawn with the "
+            "sealed secret.",
         )
     return Price(
         f"Somebody whom you name takes all items of {name}. The link of {name} stops "
         "working.",
-        "It then assumes, and says so, that the substitute was chosen without regard "
-        "to items. You do not see which items they are, so this is easy to keep.",
-        free=False,
+        f"{kept_away} It assumes, too, that you chose the substitute without regard to "
+        "items.",
     )
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from evenhand.web.scale import Scale
 
 RATING_KINDS = {"score": "rated", "recuse": "recused", "clear": "empty"}
+STATE_KINDS = {state: kind for kind, state in RATING_KINDS.items()}
+NOTE = "note"
 CREATED, OK, GONE, NOT_FOUND = 201, 200, 401, 404
 CONFLICT, WRONG, LOCKED = 409, 422, 423
 Place = tuple[int, int, int]
@@ -36,16 +38,16 @@ class Entry:
     Attributes:
         place: Place of the item in the reviewer's list.
         base: Version that the reviewer saw.
-        kind: "score", "recuse" (cannot rate this) or "clear".
+        kind: "score", "recuse" (cannot rate this), "clear", or "note" (all else stays).
         score: The score, for that kind.
-        note: A note for the organisers.
+        note: A note for the organisers; None leaves the one that is there.
     """
 
     place: int
     base: int
     kind: str = "score"
     score: float | None = None
-    note: str = ""
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,14 @@ class Sending:
         token: SHA-256 of the link's token.
         key: 32 hexadecimal digits that were made for it; a repeat has the same.
         entries: What is said; all of it is taken, or nothing.
+        nonce: 32 hexadecimal digits that the reviewer's device drew; a repeat has the
+            same. None without our script: the server draws none in its place.
     """
 
     token: str
     key: str
     entries: tuple[Entry, ...]
+    nonce: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,20 +207,22 @@ def accept(
             continue
         taken = _take(sending, rater, known, writes, now, salt)
         sent[rater.evaluation, sending.key] = taken
-        answers.append(Answer(CREATED, receipts(taken)))
+        answers.append(Answer(CREATED, receipts(taken, sending.nonce)))
     return answers, writes
 
 
-def receipts(taken: Sequence[Done]) -> dict[str, Json]:
-    """Return what a reviewer is told of entries that were taken."""
+def receipts(taken: Sequence[Done], nonce: str | None) -> dict[str, Json]:
+    """Return what a reviewer is told of entries that were taken, with their nonce."""
     entries: list[Json] = [
         {
             "place": one.place,
             "version": one.version,
             "state": RATING_KINDS[one.kind],
             "score": one.score,
+            "has_note": bool(one.note),
             "n": one.n,
             "receipt": one.receipt,
+            "nonce": nonce,
         }
         for one in taken
     ]
@@ -225,7 +232,7 @@ def receipts(taken: Sequence[Done]) -> dict[str, Json]:
 def body_hash(sending: Sending, rater: Rater) -> str:
     """Return the hash by which a repeat of a sending is recognised."""
     told = [[it.place, it.base, it.kind, it.score, it.note] for it in sending.entries]
-    return text_hash(canonical([rater.reviewer, told]))
+    return text_hash(canonical([rater.reviewer, told, sending.nonce]))
 
 
 def _no_link(rater: Rater | None) -> Answer:
@@ -250,7 +257,7 @@ def _refused(
     earlier = sent.get((rater.evaluation, sending.key))
     if earlier is not None:
         if earlier[0].body_sha256 == body_hash(sending, rater):
-            return Answer(OK, receipts(earlier))
+            return Answer(OK, receipts(earlier, sending.nonce))
         text = "This key was used for something else. Reload the page."
         return _no(CONFLICT, "key_reused", text)
     if rater.state == "invited":
@@ -270,10 +277,13 @@ def _wrong(entry: Entry, rater: Rater, known: Known, writes: Writes) -> Answer |
     task = writes.tasks.get(place) or known.tasks.get(place)
     if task is None:
         return _no(NOT_FOUND, "no_task", "This item is not on your list.")
-    if entry.kind not in RATING_KINDS:
-        return _no(WRONG, "not_known", "The kind must be score, recuse or clear.")
-    if (entry.kind == "score") != (entry.score is not None):
-        return _no(WRONG, "no_score", "Give a score.", place=entry.place)
+    if entry.kind not in (*RATING_KINDS, NOTE):
+        text = "The kind must be score, recuse, clear or note."
+        return _no(WRONG, "not_known", text)
+    unsaid = "note" if entry.kind == NOTE and entry.note is None else ""
+    unsaid = "score" if (entry.kind == "score") != (entry.score is not None) else unsaid
+    if unsaid:
+        return _no(WRONG, f"no_{unsaid}", f"Give a {unsaid}.", place=entry.place)
     if entry.score is not None:
         size = sum(it[:2] == place[:2] for it in known.tasks)
         scale = known.evaluations[rater.evaluation].scale
@@ -289,6 +299,7 @@ def _wrong(entry: Entry, rater: Rater, known: Known, writes: Writes) -> Answer |
             version=task.version,
             state=task.state,
             score=task.score,
+            note=task.note,
         )
     return None
 
@@ -308,18 +319,13 @@ def _take(
     for entry in sending.entries:
         place = (which, rater.reviewer, entry.place)
         task = writes.tasks.get(place) or known.tasks[place]
-        after = replace(
-            task,
-            version=task.version + 1,
-            state=RATING_KINDS[entry.kind],
-            score=entry.score,
-            note=entry.note,
-        )
+        after = _after(task, entry)
         drawn = salt()
         body = rating_body(rater.label, after)
-        kind = "cleared" if entry.kind == "clear" else after.state
-        event = append(head, kind, now, payload=payload_hash(drawn, body))
-        head = Head(event.n, event.hash)
+        kind = "cleared" if after.state == "empty" else after.state
+        says: dict[str, Json] = {"nonce": sending.nonce}
+        event = append(head, kind, now, says=says, payload=payload_hash(drawn, body))
+        head = Head(event.n, event.hash, event.at)
         writes.events.append((which, event))
         writes.payloads.append((which, event.n, drawn, body))
         writes.tasks[place] = after
@@ -331,9 +337,9 @@ def _take(
                 task.id,
                 entry.place,
                 after.version,
-                entry.kind,
-                entry.score,
-                entry.note,
+                STATE_KINDS[after.state],
+                after.score,
+                after.note,
                 digest,
                 event.n,
                 event.hash,
@@ -342,6 +348,15 @@ def _take(
     writes.heads[which] = head
     writes.done += taken
     return tuple(taken)
+
+
+def _after(task: Task, entry: Entry) -> Task:
+    """Return a task as it is after an entry; a note leaves the rating as it is."""
+    note = task.note if entry.note is None else entry.note
+    after = replace(task, version=task.version + 1, note=note)
+    if entry.kind == NOTE:
+        return after
+    return replace(after, state=RATING_KINDS[entry.kind], score=entry.score)
 
 
 def rating_body(reviewer: str, task: Task) -> dict[str, Json]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,22 @@ import sqlalchemy as sa
 
 from evenhand.designs.drawing import assign, fresh_secret, reserve_order, seal_of
 from evenhand.errors import counted
-from evenhand.records.log import Event, Head, append, payload_hash
+from evenhand.records.bundle import without_ratings
+from evenhand.records.events import is_public_value
+from evenhand.records.log import Event, append, payload_hash, public_value_in
+from evenhand.records.people import (
+    draw_secret,
+    people_hashes,
+    plain_name,
+    secret_of,
+)
 from evenhand.records.record import assignment_record, text_of
 from evenhand.web import guard, reads
 from evenhand.web import tables as t
 from evenhand.web.absence import repair as repaired
 from evenhand.web.clock import check_near
 from evenhand.web.plan import draw_codes, lists_record, require_complete
-from evenhand.web.states import refusal, state_at
+from evenhand.web.states import ACTIONS, is_due, refusal, state_at
 from evenhand.web.store import link_token
 from evenhand.web.writer import RefusedError, stage_of
 
@@ -59,22 +67,27 @@ class Prepared:
     form: str
 
 
-def prepare(plan: Plan, form: str, secret: str) -> Prepared:
+def prepare(plan: Plan, form: str, key: str | None) -> Prepared:
     """Draw who rates what; this may take a while, so it is done before the writing.
 
     Raises:
         EvenhandError: If the plan is not complete, or there is no such assignment.
     """
+    if key is None:
+        raise RefusedError(
+            "An earlier version of evenhand made this draft. Make a new evaluation."
+        )
     require_complete(plan)
-    codes = draw_codes(plan)
+    codes, hidden = draw_codes(plan, key), bool(plan.conflicts)
     drawn = assign(
         [item.label for item in plan.items],
         [codes[person.name] for person in plan.people],
         conflicts=[(codes[who], what) for who, what in plan.conflicts],
-        secret=secret,
+        secret=draw_secret(key, has_conflicts=hidden),
         **plan.options(),
     )
-    return Prepared(plan, codes, lists_record(plan, codes), drawn, form)
+    drawn = replace(drawn, conflicts_hidden=hidden)
+    return Prepared(plan, codes, lists_record(plan, key), drawn, form)
 
 
 def log(
@@ -87,10 +100,10 @@ def log(
     body: Mapping[str, Json] | None = None,
 ) -> Event:
     """Write an event to the log of an evaluation, whose row is locked."""
-    row = reads.by_id(connection, which)
+    head = reads.heads(connection, [reads.by_id(connection, which)])[which]
     salt = secrets.token_hex(32)
     event = append(
-        Head(row.head_n, row.head_hash),
+        head,
         kind,
         now,
         says=says,
@@ -125,19 +138,21 @@ def _locked(connection: sa.Connection, which: int) -> Any:  # noqa: ANN401 - a r
 def allowed(connection: sa.Connection, which: int, action: str, now: datetime) -> Any:  # noqa: ANN401 - a row
     """Lock an evaluation and return its row, if an action is allowed now.
 
+    A deadline alone closes nothing for good, since one wrong clock would do so; what
+    needs the close writes it down, at the deadline whenever that is done.
+
     Raises:
         RefusedError: If it is not; it says why.
     """
     row = _locked(connection, which)
     begun = sum(it.begun_at is not None for it in reads.people(connection, which))
     stage = stage_of(row, begun)
-    if row.state != state_at(stage, now):
-        _close(connection, which, now)
-        row = reads.by_id(connection, which)
-        stage = stage_of(row, begun)
     why = refusal(action, stage, now)
     if why is not None:
         raise RefusedError(why)
+    if stage.ends_at and is_due(stage, now) and "open" not in ACTIONS[action][0]:
+        _close(connection, which, stage.ends_at)
+        row = reads.by_id(connection, which)
     return row
 
 
@@ -153,7 +168,8 @@ def create(
     Returns:
         Its id and its public name.
     """
-    secret = fresh_secret()
+    key = fresh_secret()
+    secret = secret_of(key)
     slug = slug or guard.fresh_slug()
     which = connection.execute(
         t.evaluation.insert().returning(t.evaluation.c.id),
@@ -170,6 +186,7 @@ def create(
     ).scalar_one()
     mine = {"evaluation_id": which}
     connection.execute(t.secret.insert(), [{**mine, "number": 1, "secret": secret}])
+    connection.execute(t.private.insert(), [{**mine, "number": 1, "key": key}])
     connection.execute(t.member.insert(), [{**mine, "organiser_id": organiser}])
     log(connection, which, "created", now, says={"draw": 1, "seal": seal_of(secret)})
     return which, slug
@@ -211,6 +228,7 @@ def seal(
         raise RefusedError("The draft was changed meanwhile. Seal it again.")
     check_near(made.plan.closes_at, now)
     record = assignment_record(made.drawn)
+    secret = reads.secret(connection, which)
     mine = {"evaluation_id": which}
     connection.execute(
         t.draw.insert(),
@@ -219,14 +237,19 @@ def seal(
                 **mine,
                 "number": row.draw,
                 "part": 1,
-                "seal": made.drawn.seal,
+                "seal": seal_of(secret),
                 "lists": text_of(made.lists),
                 "record": text_of(record),
                 "drawn_at": t.stamp(now),
             }
         ],
     )
-    _write_people(connection, which, made)
+    connection.execute(
+        t.private.update()
+        .where(t.private.c.evaluation_id == which, t.private.c.number == row.draw)
+        .values(conflicts=json.dumps(made.drawn.conflicts))
+    )
+    _write_people(connection, which, made, secret)
     _write_tasks(connection, which, made.drawn)
     people = reads.people(connection, which)
     for person in people:
@@ -245,7 +268,7 @@ def seal(
     )
     says: dict[str, Json] = {
         "draw": row.draw,
-        "seal": made.drawn.seal,
+        "seal": seal_of(secret),
         "lists_sha256": made.lists["sha256"],
         "record_sha256": record["sha256"],
     }
@@ -254,7 +277,9 @@ def seal(
         open_now(connection, now, which)
 
 
-def _write_people(connection: sa.Connection, which: int, made: Prepared) -> None:
+def _write_people(
+    connection: sa.Connection, which: int, made: Prepared, secret: str
+) -> None:
     plan, codes = made.plan, made.codes
     mine = {"evaluation_id": which}
     connection.execute(
@@ -264,9 +289,7 @@ def _write_people(connection: sa.Connection, which: int, made: Prepared) -> None
             for n, it in enumerate(plan.items, start=1)
         ],
     )
-    order = reserve_order(
-        [codes[person.name] for person in plan.reserves], str(made.drawn.seed)
-    )
+    order = reserve_order([codes[person.name] for person in plan.reserves], secret)
     turns = {str(code): turn for turn, code in enumerate(order, start=1)}
     connection.execute(
         t.reviewer.insert(),
@@ -368,11 +391,11 @@ def unseal(connection: sa.Connection, now: datetime, which: int) -> None:
         .where(t.draw.c.evaluation_id == which, t.draw.c.dropped_at.is_(None))
         .values(dropped_at=t.stamp(now))
     )
-    secret, number = fresh_secret(), row.draw + 1
-    mine = {"evaluation_id": which}
-    connection.execute(
-        t.secret.insert(), [{**mine, "number": number, "secret": secret}]
-    )
+    key, number = fresh_secret(), row.draw + 1
+    secret = secret_of(key)
+    mine = {"evaluation_id": which, "number": number}
+    connection.execute(t.secret.insert(), [{**mine, "secret": secret}])
+    connection.execute(t.private.insert(), [{**mine, "key": key}])
     _set(connection, which, state="draft", draw=number, paused=0)
     says: dict[str, Json] = {"draw": number, "seal": seal_of(secret)}
     log(connection, which, "unsealed", now, says=says)
@@ -411,19 +434,6 @@ def close(connection: sa.Connection, now: datetime, which: int) -> None:
     _close(connection, which, now)
 
 
-def close_due(connection: sa.Connection, now: datetime) -> int:
-    """Close what is past its deadline; return how many that were."""
-    due = connection.execute(
-        sa.select(t.evaluation)
-        .where(t.evaluation.c.state == "open", t.evaluation.c.closes_at.is_not(None))
-        .with_for_update()
-    ).all()
-    found = [row.id for row in due if state_at(stage_of(row), now) == "closed"]
-    for which in found:
-        _close(connection, which, now)
-    return len(found)
-
-
 def _close(connection: sa.Connection, which: int, now: datetime) -> None:
     rated = reads.progress(connection, which)
     says: dict[str, Json] = {
@@ -442,11 +452,27 @@ def _close(connection: sa.Connection, which: int, now: datetime) -> None:
     )
 
 
+def put_value(connection: sa.Connection, now: datetime, which: int, text: str) -> None:
+    """Put in the public value that was named at sealing, once, before any look."""
+    allowed(connection, which, "value", now)
+    name = reads.lists(connection, which).get("public_value")
+    if name is None or public_value_in(reads.events(connection, which)):
+        raise RefusedError("There is no public value to be put in.")
+    value = "".join(text.split()).lower()
+    if not is_public_value(value):
+        rule = "digits, letters from a to z and points, 128 at most"
+        raise RefusedError(f"The value must have {rule}.", 422)
+    log(connection, which, "valued", now, says={"value": value})
+
+
 def look(connection: sa.Connection, now: datetime, which: int) -> None:
     """Note that scores are seen from now on; who never began is absent."""
     row = allowed(connection, which, "look", now)
     if row.looked_at is not None:
         return
+    name = reads.lists(connection, which).get("public_value")
+    if name is not None and not public_value_in(reads.events(connection, which)):
+        raise RefusedError(f"Put in the public value first: {name}.")
     rows = [it for it in reads.progress(connection, which) if it.given]
     left = [it for it in rows if it.begun_at is None]
     if 0 < len(left) < len(rows):
@@ -489,13 +515,14 @@ def _amend(
     which: int,
     kind: str,
     left: Sequence[Any],
-    stands_in: str | None = None,
+    stands_in: Any = None,  # noqa: ANN401 - a row
 ) -> None:
     """Draw an amendment for those who never began, and write it down."""
     drawn = reads.assignment(connection, which)
-    secret = reads.secret(connection, which)
+    secret = reads.draw_secret(connection, which)
     labels = [it.label for it in left]
-    after = repaired(drawn, kind, labels, stands_in, secret=secret)
+    new = None if stands_in is None else stands_in.label
+    after = repaired(drawn, kind, labels, new, secret=secret)
     record = assignment_record(after)
     row = reads.last_draw(connection, which)
     connection.execute(
@@ -523,6 +550,10 @@ def _amend(
         "reviewers": len(labels),
         "record_sha256": record["sha256"],
     }
+    key = reads.key(connection, which)
+    if kind == "substitute" and key is not None and new is not None:
+        # Nobody knew of them at sealing, so that the lists do not have them.
+        says["people"] = dict(people_hashes(key, [(new, stands_in.name, [])]))
     log(connection, which, kind, now, says=says, body={"reviewers": labels})
 
 
@@ -550,7 +581,7 @@ def repair(
         revoke_links(connection, now, which, reviewer)
         return
     new = _stand_in(connection, which, kind, name, email)
-    _amend(connection, now, which, kind, [person], new.label)
+    _amend(connection, now, which, kind, [person], new)
     mine = t.task.c.evaluation_id == which
     connection.execute(
         t.task.update()
@@ -574,7 +605,7 @@ def _stand_in(
     name = " ".join(name.split())
     if not 1 <= len(name) <= guard.LONGEST_NAME:
         raise RefusedError("Give the name of the substitute.", 422)
-    if any(it.name == name for it in people):
+    if any(plain_name(it.name) == plain_name(name) for it in people):
         raise RefusedError(f"{name} is on the list already.", 422)
     number = max(it.id for it in people) + 1
     width = max(2, len(str(number)))
@@ -701,7 +732,7 @@ def end_job(
     if row.state == "purged":
         return
     failed = result.get("error")
-    names = ("record", "report", "summary", "error")
+    names = ("record", "report", "error")
     connection.execute(
         t.job.update()
         .where(
@@ -739,6 +770,15 @@ def publish(
     row = allowed(connection, which, "publish", now)
     if row.head_hash != head:
         raise RefusedError("Something changed meanwhile. Publish it again.")
+    _put_out(connection, now, which, files)
+    until = row.retain_until or t.stamp(now + RETAIN)
+    _set(connection, which, state="published", retain_until=until)
+
+
+def _put_out(
+    connection: sa.Connection, now: datetime, which: int, files: Mapping[str, bytes]
+) -> None:
+    """Let everybody have these files and no others."""
     mine = t.published.c.evaluation_id == which
     connection.execute(t.published.delete().where(mine))
     connection.execute(
@@ -752,17 +792,24 @@ def publish(
         name: hashlib.sha256(body).hexdigest() for name, body in files.items()
     }
     log(connection, which, "published", now, says={"files": hashes})
-    until = row.retain_until or t.stamp(now + RETAIN)
-    _set(connection, which, state="published", retain_until=until)
+
+
+def withdraw(connection: sa.Connection, now: datetime, which: int) -> None:
+    """Take back what was published; the log keeps that it was."""
+    allowed(connection, which, "withdraw", now)
+    connection.execute(t.published.delete().where(t.published.c.evaluation_id == which))
+    _set(connection, which, state="decided")
+    log(connection, which, "withdrawn", now)
 
 
 def purge(connection: sa.Connection, now: datetime, which: int) -> None:
-    """Delete names, notes, links and payloads; log, draws and what is public stay."""
+    """Delete names, notes, links and single ratings, also those that are public."""
     row = allowed(connection, which, "purge", now)
     counts: dict[str, Json] = {
         "ratings": sum(it.rated for it in reads.progress(connection, which))
     }
-    tables = (t.link, t.payload, t.submission, t.task, t.job)
+    _take_ratings_back(connection, now, which)
+    tables = (t.link, t.payload, t.submission, t.task, t.job, t.private)
     for table in tables:
         connection.execute(table.delete().where(table.c.evaluation_id == which))
     connection.execute(
@@ -774,6 +821,14 @@ def purge(connection: sa.Connection, now: datetime, which: int) -> None:
         connection.execute(t.secret.delete().where(t.secret.c.evaluation_id == which))
     _set(connection, which, state="purged", form="{}")
     log(connection, which, "purged", now, says=counts)
+
+
+def _take_ratings_back(connection: sa.Connection, now: datetime, which: int) -> None:
+    """Publish again without single ratings, if they were published."""
+    files = reads.published(connection, which)
+    kept = without_ratings(files)
+    if len(kept) < len(files):
+        _put_out(connection, now, which, kept)
 
 
 def purge_due(connection: sa.Connection, now: datetime) -> list[str]:

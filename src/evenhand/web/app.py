@@ -20,7 +20,7 @@ from evenhand.errors import EvenhandError
 from evenhand.web import actions, guard, organiser, public, reads, reviewer
 from evenhand.web.jobs import warm
 from evenhand.web.site import message, wants_json
-from evenhand.web.writer import RefusedError
+from evenhand.web.writer import FAILURES, RefusedError, UnsavedError, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -85,6 +85,7 @@ ROUTES = [
     Route("/e/{slug}/ratings.csv", organiser.ratings_file),
     Route("/e/{slug}/notes.csv", organiser.notes_file),
     Route("/e/{slug}/who-is-who.csv", organiser.who_is_who),
+    Route("/e/{slug}/names.json", organiser.names_file),
     Route("/e/{slug}/bundle.zip", organiser.bundle),
     Route("/e/{slug}/reviewers/{reviewer:int}", organiser.person),
     Route("/e/{slug}/{kind}/{number:int}/report", organiser.report),
@@ -124,11 +125,9 @@ class Guarded:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").decode("latin-1")
-        name = host.rpartition(":")[0] if not host.endswith("]") else host
-        name = (name or host).strip("[]").casefold()
-        if self.site.hosts and name not in self.site.hosts:
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        name = guard.host_name(hosts[0].decode("latin-1")) if len(hosts) == 1 else None
+        if name is None or (self.site.hosts and name not in self.site.hosts):
             text = "This address is not served here. See evenhand serve --public-url.\n"
             await PlainTextResponse(text, 400)(scope, receive, send)
             return
@@ -160,8 +159,23 @@ def _said(request: Request, status: int, text: str, **headers: str) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
+    if isinstance(error, UnsavedError):
+        _note_failure(request.app.state.site, error)
     status = error.status if isinstance(error, RefusedError) else 422
     return _said(request, status, str(error))
+
+
+async def _unread(request: Request, error: Exception) -> Response:
+    _note_failure(request.app.state.site, error)
+    text = "The database does not answer. Nothing was changed. Try again in a moment."
+    return _said(request, 503, text, **{"retry-after": "5"})
+
+
+def _note_failure(site: Site, error: Exception) -> None:
+    """Say once that the database fails, however many requests there are."""
+    if not site.failing:
+        LOG.error("The database fails: %s", reason_of(error))
+    site.failing = True
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -195,6 +209,7 @@ def make_app(site: Site, *more: Callable[[], Coroutine[Any, Any, None]]) -> Star
 
     handlers: dict[Any, Any] = {
         EvenhandError: _refused,
+        **dict.fromkeys(FAILURES, _unread),
         HTTPException: _http,
         Exception: _failed,
     }
@@ -205,7 +220,7 @@ def make_app(site: Site, *more: Callable[[], Coroutine[Any, Any, None]]) -> Star
 
 
 async def tick(site: Site) -> None:
-    """Close what is past its deadline, and start jobs that were never done."""
+    """Start jobs that were never done, delete what is due, and mind the database."""
     with site.store.read() as connection:
         waiting = reads.waiting(connection)
     for it in waiting:
@@ -214,16 +229,19 @@ async def tick(site: Site) -> None:
     for second in itertools.count(1):
         await asyncio.sleep(1)
         try:
-            with site.store.read() as connection:
-                due = reads.deadlines(connection)
-            if due:
-                await site.writer.change(actions.close_due)
+            if site.failing:
+                with site.store.read() as connection:
+                    connection.exec_driver_sql("SELECT 1")
+                site.failing = False
+                LOG.warning("The database answers again.")
             if second % HOUR == 0:
                 purged = await site.writer.change(actions.purge_due)
                 if purged:
                     await site.writer.tidy()
-        except Exception:  # whatever it is, others must be closed in time
-            LOG.exception("closing failed")
+        except (*FAILURES, UnsavedError) as error:
+            _note_failure(site, error)
+        except Exception:  # whatever it is, it is tried again
+            LOG.exception("deleting failed")
 
 
 async def _warm(site: Site) -> None:

@@ -34,8 +34,8 @@ def make_demo(store: Store, name: str) -> str:
         now = datetime.now(UTC)
         who = actions.first_organiser(connection, now, name)
         which, slug = actions.create(connection, now, who, json.loads(form))
-        secret = reads.secret(connection, which)
-        made = actions.prepare(read_plan(DEMO, None), form, secret)
+        key = reads.key(connection, which)
+        made = actions.prepare(read_plan(DEMO, None), form, key)
         actions.seal(connection, now, which, made, store.key)
     return slug
 

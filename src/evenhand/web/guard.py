@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 import time
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 TOKEN_BYTES, SLUG = 16, 12
 LENGTH = 26
 LONGEST_NAME = 200
+HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([\w.-]+))(?::[0-9]{1,5})?", re.ASCII | re.I)
 COOKIE = "evenhand"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -81,6 +83,19 @@ def csrf(session: str) -> str:
 def is_csrf(session: str, given: str) -> bool:
     """Say whether a form came from a page of this session."""
     return hmac.compare_digest(csrf(session).encode(), given.encode())
+
+
+def host_name(host: str) -> str | None:
+    """Return the name in a Host header, None if it is not a name and maybe a port.
+
+    Examples:
+        >>> host_name("Example.org:8000"), host_name("[::1]:80"), host_name("::1")
+        ('example.org', '::1', None)
+        >>> host_name("127.0.0.1:80@evil.org"), host_name("a b"), host_name("")
+        (None, None, None)
+    """
+    found = HOST.fullmatch(host)
+    return None if found is None else (found[1] or found[2]).casefold()
 
 
 def same_origin(origin: str | None, host: str) -> bool:

@@ -71,11 +71,12 @@ def compute(task: dict[str, Any]) -> dict[str, Any]:
     """Check ratings or decide from them; runs in another process.
 
     Args:
-        task: What to do: "kind", "ratings" as CSV, "records" of the assignment,
-            "secret", "seal", "seed", "job", "method", "top" and "distinct".
+        task: What to do: "kind", "ratings" as CSV, "records" of the assignment, the
+            "conflicts" that they hide, "secret", "seal", "seed", "job", "method", "top"
+            and "distinct".
 
     Returns:
-        Record, report, a summary and what the log says; or an error in words.
+        Record, report and what the log says; or an error in words.
     """
     from evenhand.formats.reading import read_ratings  # noqa: PLC0415 - in the process
 
@@ -95,7 +96,7 @@ def _check(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
 
     top = task["top"] if task["top"] and task["top"] < ratings.n_items else None
     found = check(ratings, top=top, rng=task["seed"])
-    return {"report": _report(found), "summary": "", "says": "{}"}
+    return {"report": _report(found), "says": "{}"}
 
 
 def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
@@ -109,24 +110,9 @@ def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
         top = min(task["top"], ratings.n_items)
         more |= {"top": top, "distinct": task["distinct"]}
         result: Any = rank(ratings, method=task["method"], **more)
-        places = [str(label) for label in result.order]
-        chosen = places[:top]
     else:
         result = compare(ratings, method=task["method"], **more)
-        places = [str(result.winner)]
-        chosen = places
     record = decision_record(result, drawn)
-    claim = result.certificate
-    summary = {
-        "chosen": chosen,
-        "order": places,
-        "claim": claim.sentence,
-        "checked": list(claim.checked),
-        "declared": list(claim.declared),
-        "method": task["method"],
-        "seed": task["seed"],
-        "lines": repr(result).splitlines()[:40],
-    }
     told = {
         "method": task["method"],
         "seed": task["seed"],
@@ -136,7 +122,6 @@ def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
     return {
         "record": text_of(record),
         "report": _report(result),
-        "summary": json.dumps(summary),
         "says": json.dumps(told),
     }
 
@@ -146,8 +131,10 @@ def _assignment(task: dict[str, Any]) -> Assignment:
     from evenhand.records.record import assignment_from, parse  # noqa: PLC0415 - ditto
 
     drawn: Assignment | None = None
+    hidden = task.get("conflicts", ())
     for text in task["records"]:
-        drawn = assignment_from(parse(text.encode(), "assignment"), "assignment", drawn)
+        record = parse(text.encode(), "assignment")
+        drawn = assignment_from(record, "assignment", drawn, hidden)
     if drawn is None:
         raise EvenhandError("Nothing was drawn.")
     return verify(drawn, task["secret"], task["seal"])

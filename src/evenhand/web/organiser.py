@@ -12,15 +12,18 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from starlette.responses import Response as PlainResponse
 
+from evenhand.designs.drawing import seal_of
 from evenhand.errors import EvenhandError
 from evenhand.formats.lists import csv_line, safe_cell
-from evenhand.records.bundle import collect, ratings_csv
-from evenhand.records.log import decision_seed, parse_event
+from evenhand.records.bundle import LISTS_SCHEMA, collect, ratings_csv
+from evenhand.records.log import nonces_in, public_value_in, seed_from
+from evenhand.records.people import names_record
+from evenhand.records.record import text_of
 from evenhand.web import absence, actions, clock, guard, reads
 from evenhand.web import tables as t
 from evenhand.web.jobs import compute
 from evenhand.web.lists import uploaded
-from evenhand.web.plan import DEFAULTS, METHODS, read_plan
+from evenhand.web.plan import DEFAULTS, METHODS, narrow_choice, read_plan
 from evenhand.web.preview import Preview, preview
 from evenhand.web.publishing import files_of, with_log
 from evenhand.web.site import (
@@ -38,7 +41,8 @@ from evenhand.web.site import (
 )
 from evenhand.web.states import COLLECTED, refusal
 from evenhand.web.store import link_token
-from evenhand.web.writer import RefusedError, stage_of
+from evenhand.web.writer import FAILURES, RefusedError, UnsavedError, stage_of
+from evenhand.words.lines import from_json, headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -56,13 +60,15 @@ SIMPLE = {
     "unseal": actions.unseal,
     "close": actions.close,
     "look": actions.look,
+    "withdraw": actions.withdraw,
 }
-ACTIONS = (*SIMPLE, "extend", "pause", "resume")
+ACTIONS = (*SIMPLE, "extend", "pause", "resume", "value")
 JOBS = ("check", "decision")
 REPAIRS = (*absence.REPAIRS, "link")
 LISTED = ("items", "reviewers", "reserves", "conflicts")
 LOG = logging.getLogger("evenhand.web")
 CSV = "text/csv; charset=utf-8"
+BACK_IN = 5
 _running: set[asyncio.Task[None]] = set()
 
 
@@ -169,14 +175,18 @@ def _form_page(
     notes: tuple[str, ...] = (),
 ) -> Response:
     with site_of(request).store.read() as connection:
-        saved = reads.evaluation(connection, slug) is not None
+        row = reads.evaluation(connection, slug)
+        seal = ""
+        if row is not None and row.state == "draft":
+            seal = seal_of(reads.secret(connection, row.id))
     return page(
         request,
         "new",
         status,
         form={**DEFAULTS, **form},
         slug=slug,
-        saved=saved,
+        saved=row is not None,
+        seal=seal,
         seen=seen,
         error=error,
         notes=notes,
@@ -270,9 +280,9 @@ async def save(request: Request) -> Response:
 async def _seal(request: Request, which: int, plan: Plan) -> None:
     site = site_of(request)
     with site.store.read() as connection:
-        secret = reads.secret(connection, which)
+        key = reads.key(connection, which)
         form = reads.form(connection, which)
-    made = await asyncio.to_thread(actions.prepare, plan, form, secret)
+    made = await asyncio.to_thread(actions.prepare, plan, form, key)
     await site.writer.change(
         lambda connection, now: actions.seal(
             connection, now, which, made, site.store.key
@@ -302,7 +312,7 @@ def _shown(
     state = state_of(request, row)
     with site.store.read() as connection:
         people = reads.progress(connection, row.id)
-        context = {
+        context: dict[str, Any] = {
             "people": people,
             "coverage": reads.coverage(connection, row.id),
             "draws": reads.draws(connection, row.id),
@@ -311,17 +321,19 @@ def _shown(
             "decisions": reads.jobs(connection, row.id, "decision"),
             "published": sorted(reads.published(connection, row.id)),
             "secret": reads.secret(connection, row.id) if state in COLLECTED else None,
+            "events": reads.events(connection, row.id) if state in COLLECTED else [],
+            "unassigned": reads.unassigned(connection, row.id),
         }
+        waits = state in COLLECTED and not any(it.record for it in context["decisions"])
+        context["unjudged"] = _unjudged(connection, row.id) if waits else []
     names = [
         it.name for it in people if it.begun_at and it.rated + it.recused < it.given
     ]
     names += [it.name for it in people if it.recused and it.name not in names]
     stage = stage_of(row, sum(it.begun_at is not None for it in people))
-    lists: Any = context["lists"]
-    seed = None
-    if context["secret"] and row.closed_head and row.looked_at:
-        seed = decision_seed(str(context["secret"]), row.closed_head)
-    del context["secret"]
+    lists = context["lists"]
+    secret, events = context.pop("secret"), context.pop("events")
+    seed = seed_from(str(secret), events) if secret and row.looked_at else None
     return page(
         request,
         "evaluation",
@@ -330,21 +342,54 @@ def _shown(
         state=state,
         error=error,
         seed=seed,
+        candidates=_candidates(lists),
+        value=public_value_in(events),
+        nonces=len(nonces_in(events)),
         unfinished=absence.unfinished_price(names, keep=lists["keep_unfinished"]),
         may=lambda action: refusal(action, stage, site.now()) is None,
         zones=clock.zones(),
         closes=clock.for_form(t.moment(row.closes_at), row.zone),
-        summary=_summary(context["decisions"]),
+        closed_at=t.moment(row.closed_at) or stage.ends_at,
+        decided=[
+            (headline_of(result, lists), result)
+            for it in context["decisions"]
+            if it.record
+            for result in [json.loads(it.record)["result"]]
+        ],
         base=site.base(request),
         **context,
         **_own(request),
     )
 
 
-def _summary(decisions: Any) -> dict[str, Any]:  # noqa: ANN401 - rows
-    done = [it for it in decisions if it.state == "done"]
-    found: dict[str, Any] = json.loads(done[-1].summary) if done else {}
-    return found
+def _candidates(lists: Mapping[str, Any]) -> str:
+    """Warn if what is published shows nearly who was kept from which item."""
+    if not lists.get("n_conflicts"):
+        return ""
+    return narrow_choice(len(lists["items"]), lists["per_reviewer"])
+
+
+def headline_of(
+    result: Mapping[str, Any], lists: Mapping[str, Any]
+) -> tuple[str, list[str]]:
+    """Return what the report of a decision says first, for other pages."""
+    titles = {str(row[0]): str(row[1]) for row in lists["items"]}
+    # Labels that look like formulas have a quote before them in the ratings.
+    judged = {str(label) for label in result.get("order", titles)}
+    lost = [it for it in titles if it not in judged and safe_cell(it) not in judged]
+    known = {safe_cell(it): title for it, title in titles.items() if title}
+    return headline(from_json(result, known, lost), html=True)
+
+
+def _unjudged(connection: sa.Connection, which: int) -> list[str]:
+    """Return the items of which no rating counts."""
+    rows, _ = collected(connection, which)
+    judged = {item for _, item, _ in rows}
+    return [
+        str(row[0])
+        for row in reads.lists(connection, which)["items"]
+        if row[0] not in judged
+    ]
 
 
 async def progress(request: Request) -> Response:
@@ -400,6 +445,8 @@ async def change(request: Request) -> Response:
         if action == "extend":
             closes = clock.read_deadline(form.get("closes", ""), row.zone)
             actions.extend(connection, now, row.id, closes)
+        elif action == "value":
+            actions.put_value(connection, now, row.id, form.get("value", ""))
         elif action in SIMPLE:
             SIMPLE[action](connection, now, row.id)
         else:
@@ -421,12 +468,17 @@ def _refused(request: Request, row: Any, error: EvenhandError) -> Response:  # n
 async def links(request: Request) -> Response:
     """Show everybody's link, to be copied."""
     row, rows = _links(request)
+    with site_of(request).store.read() as connection:
+        unassigned = reads.unassigned(connection, row.id)
+        lists = reads.lists(connection, row.id)
     return page(
         request,
         "links",
         row=row,
         state=state_of(request, row),
         links=rows,
+        unassigned=unassigned,
+        items=len(lists["items"]),
         **_own(request),
     )
 
@@ -558,8 +610,7 @@ def collected(connection: sa.Connection, which: int) -> tuple[Any, str]:
     """Return the ratings that count, and the same as CSV."""
     lists = reads.lists(connection, which)
     drawn = reads.assignment(connection, which)
-    lines = reads.log_lines(connection, which)
-    events = [parse_event(line, n) for n, line in enumerate(lines, start=1)]
+    events = reads.events(connection, which)
     bodies = {it.n: json.loads(it.body) for it in reads.payloads(connection, which)}
     rows, _ = collect(events, bodies, drawn, keep_unfinished=lists["keep_unfinished"])
     titles = {row[0]: row[1] for row in lists["items"]}
@@ -596,6 +647,19 @@ async def who_is_who(request: Request) -> Response:
     cells = [(it.label, it.name, it.email, it.state) for it in people]
     names = ["code", "reviewer", "email", "state"]
     return _table(f"who-is-who-{row.slug}", names, cells)
+
+
+async def names_file(request: Request) -> Response:
+    """Hand out what shows who is which code, for those who may know it."""
+    row = _looked(request)
+    with site_of(request).store.read() as connection:
+        key = reads.key(connection, row.id)
+        people = reads.named(connection, row.id)
+    if key is None:
+        raise HTTPException(404, "An earlier version of evenhand drew these codes.")
+    headers = {"content-disposition": f'attachment; filename="names-{row.slug}.json"'}
+    text = text_of(names_record(key, people))
+    return PlainResponse(text, media_type="application/json", headers=headers)
 
 
 def _table(
@@ -654,13 +718,27 @@ async def _work(site: Site, which: int, kind: str, number: int, method: str) -> 
         with site.store.read() as connection:
             task = task_of(connection, which, kind, method)
         result = await site.workers.run(compute, task)
+    except FAILURES:
+        await _work_later(site, which, kind, number, method)
+        return
     except Exception as error:  # the page must not wait for ever
         LOG.exception("job failed")
         words = str(error) if isinstance(error, EvenhandError) else "The job failed."
         result = {"error": words}
-    await site.writer.change(
-        lambda c, now: actions.end_job(c, now, which, kind, number, result)
-    )
+    try:
+        await site.writer.change(
+            lambda c, now: actions.end_job(c, now, which, kind, number, result)
+        )
+    except UnsavedError:
+        await _work_later(site, which, kind, number, method)
+
+
+async def _work_later(
+    site: Site, which: int, kind: str, number: int, method: str
+) -> None:
+    """Start a job again, once the database may be back."""
+    await asyncio.sleep(BACK_IN)
+    start_job(site, which, kind, number, method)
 
 
 def task_of(
@@ -673,14 +751,15 @@ def task_of(
     lists = reads.lists(connection, which)
     draws = reads.draws(connection, which)
     secret = reads.secret(connection, which)
-    row = reads.by_id(connection, which)
+    drawn_with = reads.draw_secret(connection, which)
     return {
         "kind": kind,
         "ratings": text,
         "records": [it.record for it in draws if it.number == draws[-1].number],
-        "secret": secret,
-        "seal": draws[-1].seal,
-        "seed": decision_seed(secret, row.closed_head),
+        "conflicts": reads.conflicts(connection, which),
+        "secret": drawn_with,
+        "seal": seal_of(drawn_with),
+        "seed": seed_from(secret, reads.events(connection, which)),
         "job": lists["job"],
         "method": method,
         "top": lists["top"],
@@ -717,6 +796,9 @@ async def publish(request: Request) -> Response:
     if why is not None:
         return _refused(request, row, RefusedError(why))
     with site.store.read() as connection:
+        if reads.lists(connection, row.id)["schema"] != LISTS_SCHEMA:
+            why = "An earlier version of evenhand sealed this. Publish it with that."
+            return _refused(request, row, RefusedError(why))
         _, text = collected(connection, row.id)
         files = files_of(
             connection, row, text, with_ratings=form.get("ratings") == "yes"

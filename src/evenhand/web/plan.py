@@ -1,17 +1,18 @@
 """The plan of an evaluation: lists, scale, design and rules, as the form holds them.
 
 What is fixed at sealing is one plain value, hashed into the log. Reviewers stand in it
-by codes that are drawn at random then, never by name.
+by codes that follow from a key that was drawn before, never by name.
 """
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, shown
+from evenhand.records.bundle import LISTS_SCHEMA
 from evenhand.records.canonical import finish
+from evenhand.records.people import codes_of, people_hashes, plain_name
 from evenhand.web.lists import (
     MOST_ROWS,
     Item,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 JOBS = ("compare", "rank")
 METHODS = {"compare": ("guarded", "votes", "mean"), "rank": ("adaptive", "safe")}
 TWO, FEWEST = 2, 3
+FEW_LEFT = 5
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_GRACE = 200, 5000, 60 * 24 * 7
-LISTS = "evenhand.lists/1"
 DEFAULTS: dict[str, str] = {
     "title": "",
     "instructions": "",
@@ -55,6 +56,7 @@ DEFAULTS: dict[str, str] = {
     "closes": "",
     "zone": "UTC",
     "begin": "at-once",
+    "public_value": "",
 }
 
 
@@ -79,6 +81,7 @@ class Plan:
         closes_at: The deadline in UTC, or None.
         zone: Time zone of the evaluation.
         at_once: Whether reviewers may begin as soon as it is sealed.
+        public_value: Name of a public value that nobody knows yet; "" without one.
     """
 
     title: str
@@ -97,6 +100,7 @@ class Plan:
     closes_at: datetime | None = None
     zone: str = "UTC"
     at_once: bool = True
+    public_value: str = ""
 
     @property
     def design(self) -> str:
@@ -150,6 +154,7 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
     names = [person.name for person in (*people, *reserves)]
     if len(set(names)) < len(names):
         raise OptionError("A reserve must not be a reviewer too.")
+    _require_apart(names)
     conflicts = read_conflicts(
         given["conflicts"], names, [item.label for item in items]
     )
@@ -174,6 +179,7 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
         closes_at=closes_at,
         zone=given["zone"],
         at_once=given["begin"] != "later",
+        public_value=_line("The name of the public value", given["public_value"]),
     )
 
 
@@ -212,40 +218,61 @@ def require_complete(plan: Plan) -> None:
         raise OptionError("A reserve must not have a conflict.")
 
 
-def draw_codes(plan: Plan) -> dict[str, str]:
-    """Draw a code for each person, so that codes do not tell who it is.
+def narrow_choice(n_items: int, per_reviewer: int | None) -> str:
+    """Warn if a code's list shows nearly which item its reviewer was kept from.
+
+    Examples:
+        >>> narrow_choice(40, 3)
+        ''
+        >>> narrow_choice(4, 3)[:32]
+        'Everybody gets all items but 1, '
+    """
+    left = n_items - (per_reviewer or 0)
+    if left >= FEW_LEFT:
+        return ""
+    where = "exactly that one" if left == 1 else f"one of those {left}"
+    return (
+        f"Everybody gets all items but {left}, and a conflict is {where}: where it is "
+        "the own work, the published draw tells who a code is. Give each fewer items, "
+        "or do not publish."
+    )
+
+
+def draw_codes(plan: Plan, key: str) -> dict[str, str]:
+    """Return the code of each person, which does not tell who it is.
 
     Examples:
         >>> people = (Person("Anna"), Person("Bo"))
-        >>> sorted(draw_codes(Plan("x", (), people)).values())
+        >>> sorted(draw_codes(Plan("x", (), people), "0" * 64).values())
         ['R01', 'R02']
     """
-    names = [person.name for person in (*plan.people, *plan.reserves)]
-    width = max(2, len(str(len(names))))
-    codes = [f"R{number:0{width}}" for number in range(1, len(names) + 1)]
-    secrets.SystemRandom().shuffle(codes)
-    return dict(zip(names, codes, strict=True))
+    return codes_of(key, [it.name for it in (*plan.people, *plan.reserves)])
 
 
-def lists_record(plan: Plan, codes: Mapping[str, str]) -> dict[str, Json]:
+def lists_record(plan: Plan, key: str) -> dict[str, Json]:
     """Return what is fixed at sealing, by codes, with its hashes.
 
     Args:
         plan: The plan.
-        codes: The code of each person.
+        key: The key of the draw.
     """
+    codes = draw_codes(plan, key)
     reserves = sorted(codes[it.name] for it in plan.reserves)
     reviewers = sorted(codes[it.name] for it in plan.people)
-    conflicts = sorted((codes[who], what) for who, what in plan.conflicts)
+    people = [
+        (code, name, [what for who, what in plan.conflicts if who == name])
+        for name, code in codes.items()
+    ]
     return finish(
         {
-            "schema": LISTS,
+            "schema": LISTS_SCHEMA,
             "title": plan.title,
             "instructions": plan.instructions,
             "items": [[it.label, it.title, it.url] for it in plan.items],
             "reviewers": reviewers,
             "reserves": reserves,
-            "conflicts": [list(pair) for pair in conflicts],
+            "people": dict(people_hashes(key, people)),
+            "n_conflicts": len(plan.conflicts),
             "job": plan.job,
             "design": plan.design,
             "per_reviewer": plan.options()["per_reviewer"],
@@ -255,8 +282,20 @@ def lists_record(plan: Plan, codes: Mapping[str, str]) -> dict[str, Json]:
             "distinct": plan.distinct,
             "keep_unfinished": plan.keep_unfinished,
             "grace": plan.grace,
+            "public_value": plan.public_value or None,
         }
     )
+
+
+def _require_apart(names: Sequence[str]) -> None:
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.setdefault(plain_name(name), name)
+        if other != name:
+            raise OptionError(
+                f"Reviewers must be different, got {shown(other)} and {shown(name)}. "
+                "Add something that tells them apart."
+            )
 
 
 def _scale(given: Mapping[str, str], job: str) -> Scale:
@@ -269,6 +308,13 @@ def _scale(given: Mapping[str, str], job: str) -> Scale:
         return Scale("order")
     low, high, step = (_number(name, given[name]) for name in ("low", "high", "step"))
     return Scale(_one_of("scale", kind, ("number",)), low, high, step)
+
+
+def _line(what: str, text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) > LONGEST_TITLE or not line.isprintable():
+        raise OptionError(f"{what} must be a line of at most 200 characters.")
+    return line
 
 
 def _one_of(what: str, value: str, known: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.errors import EvenhandError, counted
-from evenhand.web.plan import METHODS, require_complete
+from evenhand.web.plan import METHODS, narrow_choice, require_complete
 
 if TYPE_CHECKING:
     from evenhand.designs.assignment import Assignment
@@ -127,6 +127,12 @@ def _best(plan: Plan, drawn: Assignment, method: str, ratings: Any) -> Any:  # n
 
 def _costs(plan: Plan, drawn: Assignment) -> list[str]:
     found = []
+    left = len(drawn.items) - len({item for _, item in drawn.rows})
+    if left:
+        found.append(
+            f"{left} of {counted(len(drawn.items), 'item')} will have no reviewer and "
+            "get no rating. Give reviewers more items each, or add reviewers."
+        )
     if plan.job == "rank" and plan.scale.kind == "letters":
         found.append(
             f"With {len(plan.scale.levels)} levels reviewers will give equal levels to "
@@ -139,6 +145,7 @@ def _costs(plan: Plan, drawn: Assignment) -> list[str]:
             "Conflicts keep some reviewers from changing places: only methods that "
             "look at orders alone keep their claim."
         )
+        found += filter(None, [narrow_choice(len(plan.items), plan.per_reviewer)])
     if plan.job == "compare" and len(plan.people) % TWO:
         found.append("One item gets one rating more than the other.")
     if not drawn.uniform:

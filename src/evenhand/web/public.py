@@ -9,9 +9,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.responses import Response as PlainResponse
 
+from evenhand.records.log import says
 from evenhand.web import reads
 from evenhand.web import tables as t
-from evenhand.web.organiser import bundle_file, report_page
+from evenhand.web.organiser import bundle_file, headline_of, report_page
 from evenhand.web.publishing import with_log
 from evenhand.web.site import page, site_of, state_of
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-HASH = 64
 TYPES = {
     ".json": "application/json",
     ".jsonl": "application/jsonl",
@@ -46,12 +46,16 @@ async def show(request: Request) -> Response:
     """Show the public page, and find a receipt if one is asked for."""
     row, files = _asked(request)
     receipt = request.query_params.get("receipt", "").strip().lower()
-    found: dict[str, Any] = {"receipt": receipt, "event": None}
+    digest, _, nonce = receipt.partition(" ")
+    found: dict[str, Any] = {"receipt": receipt, "event": None, "asked": bool(nonce)}
     with site_of(request).store.read() as connection:
         draws = reads.draws(connection, row.id)
         lists = reads.lists(connection, row.id)
-        if len(receipt) == HASH and files:
-            found["event"] = reads.has_receipt(connection, row.id, receipt)
+        taken_back = not files and reads.was_withdrawn(connection, row.id)
+        event = reads.with_receipt(connection, row.id, digest) if files else None
+    if event is not None:
+        drawn = says(json.loads(event.line)).get("nonce")
+        found |= {"event": event.n, "same": nonce in ("", drawn)}
     decisions = [
         json.loads(files[name])["result"]
         for name in sorted(files, key=lambda it: (len(it), it))
@@ -63,11 +67,12 @@ async def show(request: Request) -> Response:
         row=row,
         state=state_of(request, row),
         lists=lists,
-        titles={it[0]: it[1] for it in lists["items"]},
         draws=[it for it in draws if it.part == 1],
         repairs=sum(it.part > 1 and it.number == draws[-1].number for it in draws),
         files=sorted(files),
         decisions=decisions,
+        taken_back=taken_back,
+        headline=headline_of(decisions[-1], lists) if decisions else None,
         base=site_of(request).base(request),
         **found,
     )

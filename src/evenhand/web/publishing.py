@@ -10,8 +10,10 @@ from evenhand.records.bundle import (
     LOG,
     PAYLOADS,
     RATINGS,
+    README,
     SEAL,
     SECRET,
+    read_me,
     write_bundle,
 )
 from evenhand.records.canonical import canonical, text_hash
@@ -22,26 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import sqlalchemy as sa
-
-README = """{title}
-
-This is all that was published of this evaluation. Check it offline with
-
-    evenhand audit FILE.zip
-
-which follows the log from the seal, draws again from the secret, replays every rating,
-works out the seed and decides again.
-
-seal.json       the seal, which was public before the first rating
-secret.json     the secret behind it
-lists.json      what was fixed at sealing; reviewers stand in it by codes
-assignment.json who was given what; assignment-2.json and so on are repairs
-ratings.csv     the ratings that count, if they were published
-payloads.jsonl  what the log holds of each of them, if they were published
-decision-1.json the decision, and report-1.html the report of it
-log.jsonl       the log; the hash of a line is the receipt of its rating
-manifest.json   the hash of every file
-"""
 
 
 def files_of(
@@ -56,7 +38,7 @@ def files_of(
     draws = reads.draws(connection, row.id)
     parts = [it for it in draws if it.number == draws[-1].number]
     texts = {
-        "README.txt": README.format(title=row.title),
+        README: read_me(row.title),
         SEAL: text_of(seal_record(secret)),
         SECRET: text_of(secret_record(secret)),
         LISTS: draws[-1].lists,
@@ -67,7 +49,9 @@ def files_of(
     done = [it for it in reads.jobs(connection, row.id, "decision") if it.record]
     for number, it in enumerate(done, start=1):
         texts[f"decision-{number}.json"] = it.record
-        texts[f"report-{number}.html"] = it.report
+        if with_ratings:
+            # A report lists every single rating.
+            texts[f"report-{number}.html"] = it.report
     if with_ratings:
         texts[RATINGS] = ratings
         texts[PAYLOADS] = _payloads(connection, row.id)

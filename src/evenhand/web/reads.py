@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from evenhand.records.log import Head, says
+from evenhand.records.people import by_code
+from evenhand.records.people import draw_secret as secret_to_draw
 from evenhand.records.record import assignment_from, parse
 from evenhand.web import tables as t
 
@@ -110,17 +113,25 @@ def tasks(connection: sa.Connection, which: int, reviewer: int) -> Sequence[Row]
 
 
 def history(connection: sa.Connection, which: int, reviewer: int) -> Sequence[Row]:
-    """Return all that one reviewer sent, in order."""
+    """Return all that one reviewer sent, in order, each with its line of the log."""
+    mine = (t.event.c.evaluation_id == which) & (t.event.c.n == t.submission.c.n)
     return connection.execute(
-        sa.select(t.submission, t.item.c.label)
+        sa.select(t.submission, t.item.c.label, t.event.c.line)
         .join_from(t.submission, t.task)
         .join(t.item)
+        .join(t.event, mine)
         .where(
             t.submission.c.evaluation_id == which,
             t.submission.c.reviewer_id == reviewer,
         )
         .order_by(t.submission.c.n)
     ).all()
+
+
+def nonce_of(row: Row) -> str | None:
+    """Return what a reviewer's device drew for something they sent."""
+    found: str | None = says(json.loads(row.line)).get("nonce")
+    return found
 
 
 def progress(connection: sa.Connection, which: int) -> Sequence[Row]:
@@ -151,6 +162,16 @@ def coverage(connection: sa.Connection, which: int) -> list[tuple[int, int]]:
     )
     counts = [int(row[0] or 0) for row in rows]
     return [(number, counts.count(number)) for number in sorted(set(counts))]
+
+
+def unassigned(connection: sa.Connection, which: int) -> int:
+    """Return how many items nobody was given; not which, so that no draw is chosen."""
+    mine = (t.task.c.evaluation_id == which) & (t.task.c.item_id == t.item.c.id)
+    return connection.execute(
+        sa.select(sa.func.count())
+        .select_from(t.item)
+        .where(t.item.c.evaluation_id == which, ~sa.exists().where(mine))
+    ).scalar_one()
 
 
 def links(connection: sa.Connection, which: int) -> Sequence[Row]:
@@ -200,11 +221,12 @@ def _last(*columns: Any, which: int) -> sa.Select[Any]:  # noqa: ANN401 - a tabl
 def assignment(connection: sa.Connection, which: int) -> Assignment:
     """Return the assignment that holds now, without its secret."""
     rows = draws(connection, which)
+    hidden = conflicts(connection, which)
     found: Assignment | None = None
     for row in rows:
         if row.number == rows[-1].number:
             record = parse(row.record.encode(), "assignment")
-            found = assignment_from(record, "assignment", found)
+            found = assignment_from(record, "assignment", found, hidden)
     if found is None:
         raise LookupError("nothing was drawn")
     return found
@@ -222,6 +244,43 @@ def secret(connection: sa.Connection, which: int) -> str:
     )
 
 
+def _private(connection: sa.Connection, which: int) -> Row | None:
+    return connection.execute(
+        sa.select(t.private)
+        .where(t.private.c.evaluation_id == which)
+        .order_by(t.private.c.number.desc())
+        .limit(1)
+    ).one_or_none()
+
+
+def key(connection: sa.Connection, which: int) -> str | None:
+    """Return the key of the present draw; None if it was deleted."""
+    row = _private(connection, which)
+    return None if row is None else str(row.key)
+
+
+def draw_secret(connection: sa.Connection, which: int) -> str:
+    """Return what the present draw was made with."""
+    private = key(connection, which)
+    if private is None:
+        return secret(connection, which)
+    hidden = bool(conflicts(connection, which))
+    return secret_to_draw(private, has_conflicts=hidden)
+
+
+def conflicts(connection: sa.Connection, which: int) -> list[tuple[str, str]]:
+    """Return code and item of each conflict of the present draw."""
+    row = _private(connection, which)
+    return [] if row is None else [(it[0], it[1]) for it in json.loads(row.conflicts)]
+
+
+def named(connection: sa.Connection, which: int) -> list[tuple[str, str, list[str]]]:
+    """Return code, name and conflicts of everybody."""
+    own = by_code(conflicts(connection, which))
+    rows = people(connection, which)
+    return [(it.label, it.name, own.get(it.label, [])) for it in rows]
+
+
 def lists(connection: sa.Connection, which: int) -> Mapping[str, Any]:
     """Return the record of what was fixed at sealing; it must not be changed."""
     return _lists(connection.execute(_last(t.draw.c.lists, which=which)).scalar_one())
@@ -233,6 +292,11 @@ def _lists(text: str) -> Mapping[str, Any]:
     return MappingProxyType(json.loads(text))
 
 
+def events(connection: sa.Connection, which: int) -> list[dict[str, Any]]:
+    """Return the events of an evaluation's log; that they follow is not checked."""
+    return [json.loads(line) for line in log_lines(connection, which)]
+
+
 def log_lines(connection: sa.Connection, which: int) -> list[str]:
     """Return the lines of an evaluation's log."""
     return list(
@@ -242,6 +306,18 @@ def log_lines(connection: sa.Connection, which: int) -> list[str]:
             .order_by(t.event.c.n)
         ).scalars()
     )
+
+
+def heads(connection: sa.Connection, rows: Sequence[Row]) -> dict[int, Head]:
+    """Return where the logs of evaluations stand, whose rows are locked, by id."""
+    last = [(row.id, row.head_n) for row in rows]
+    found = connection.execute(
+        sa.select(t.event.c.evaluation_id, t.event.c.line).where(
+            sa.tuple_(t.event.c.evaluation_id, t.event.c.n).in_(last)
+        )
+    )
+    times = {which: str(json.loads(line)["at"]) for which, line in found}
+    return {it.id: Head(it.head_n, it.head_hash, times.get(it.id, "")) for it in rows}
 
 
 def payloads(connection: sa.Connection, which: int) -> Sequence[Row]:
@@ -295,13 +371,24 @@ def ratings(connection: sa.Connection, which: int) -> Sequence[Row]:
     ).all()
 
 
-def has_receipt(connection: sa.Connection, which: int, receipt: str) -> int | None:
-    """Return the number of the event with a hash, None if the log has none."""
+def with_receipt(connection: sa.Connection, which: int, receipt: str) -> Row | None:
+    """Return number and line of the event with a hash, None if the log has none."""
     return connection.execute(
-        sa.select(t.event.c.n).where(
+        sa.select(t.event.c.n, t.event.c.line).where(
             t.event.c.evaluation_id == which, t.event.c.hash == receipt
         )
-    ).scalar_one_or_none()
+    ).one_or_none()
+
+
+def was_withdrawn(connection: sa.Connection, which: int) -> bool:
+    """Say whether something was published and taken back."""
+    found = connection.execute(
+        sa.select(t.event.c.n)
+        .where(t.event.c.evaluation_id == which)
+        .where(t.event.c.line.contains('"kind":"withdrawn"'))
+        .limit(1)
+    )
+    return found.one_or_none() is not None
 
 
 def by_id(connection: sa.Connection, which: int) -> Row:
@@ -314,13 +401,3 @@ def by_id(connection: sa.Connection, which: int) -> Row:
 def form(connection: sa.Connection, which: int) -> str:
     """Return the text of a draft's form."""
     return str(by_id(connection, which).form)
-
-
-def deadlines(connection: sa.Connection) -> bool:
-    """Say whether any open evaluation has a deadline."""
-    found = connection.execute(
-        sa.select(t.evaluation.c.id)
-        .where(t.evaluation.c.state == "open", t.evaluation.c.closes_at.is_not(None))
-        .limit(1)
-    )
-    return found.one_or_none() is not None

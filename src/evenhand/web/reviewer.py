@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
 
+from evenhand.records.events import is_nonce
+from evenhand.records.people import RECEIPT, salt_of
 from evenhand.web import actions, guard, reads
 from evenhand.web import tables as t
-from evenhand.web.accept import CREATED, OK, Answer, Entry, Sending
+from evenhand.web.accept import CREATED, NOTE, OK, Answer, Entry, Sending
 from evenhand.web.site import (
     check_origin,
     message,
@@ -26,7 +28,7 @@ from evenhand.web.site import (
 from evenhand.web.writer import RefusedError, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -90,10 +92,12 @@ def _page(
         "row": row,
         "state": state,
         "person": person,
+        "salt": _salt(request, person),
         "lists": lists,
         "scale": scale,
         "tasks": tasks,
         "receipts": receipts,
+        "nonce_of": reads.nonce_of,
         "ties": None if person.ties_kept else ties,
         "left": sum(it.state == "empty" for it in tasks),
         "here": _here(request),
@@ -103,8 +107,16 @@ def _page(
         "error": None,
         "error_place": None,
         "typed": None,
+        "typed_note": "",
     }
     return page(request, "items", status, **{**context, **more})
+
+
+def _salt(request: Request, person: Any) -> str | None:  # noqa: ANN401 - a row
+    """Return what shows a reviewer that their code is the one that was sealed."""
+    with site_of(request).store.read() as connection:
+        key = reads.key(connection, person.evaluation_id)
+    return None if key is None else salt_of(key, person.name)
 
 
 def _before(
@@ -188,7 +200,8 @@ async def rate(request: Request) -> Response:
     place = request.path_params["place"]
     given, key = await _sent(request)
     try:
-        sending = Sending(digest, _checked(key), (_entry(given, place),))
+        entries = (_entry(given, place),)
+        sending = Sending(digest, _checked(key), entries, _nonce(given))
     except RefusedError as error:
         return _rated(request, given, _wrong(str(error), place))
     return _rated(request, given, await site_of(request).writer.rate(sending))
@@ -208,15 +221,29 @@ def _checked(key: str) -> str:
     return key
 
 
+def _nonce(given: Mapping[str, Any]) -> str | None:
+    """Return what the device drew; a form without our script has nothing there."""
+    nonce = given.get("nonce") or None
+    if nonce is not None and not is_nonce(nonce):
+        raise RefusedError("The nonce must be 32 hexadecimal digits.", 422)
+    return nonce
+
+
 def _wrong(text: str, place: int | None = None) -> Answer:
     return Answer(422, {"code": "not_known", "message": text, "place": place})
 
 
 def _entry(given: dict[str, Any], place: int) -> Entry:
     kind = str(given.get("kind") or "score")
-    note = given.get("note") or ""
-    if not isinstance(note, str) or len(note) > LONGEST_NOTE:
+    note = given.get("note")
+    if isinstance(note, str):
+        # A form has two characters for the end of a line, our script one.
+        note = note.replace("\r\n", "\n")
+    if note is not None and (not isinstance(note, str) or len(note) > LONGEST_NOTE):
         raise RefusedError(f"A note may have at most {LONGEST_NOTE} characters.", 422)
+    if kind == "score" and note and given.get("score") in (None, ""):
+        # Who writes a note and no score wants the note to be kept.
+        kind = NOTE
     score = _number(given.get("score")) if kind == "score" else None
     base = given.get("base")
     if isinstance(base, str) and base.isascii() and base.isdigit() and len(base) < 10:  # noqa: PLR2004 - no such version
@@ -252,6 +279,7 @@ def _rated(request: Request, given: dict[str, Any], found: Answer) -> Response:
         "error": found.body["message"],
         "error_place": place,
         "typed": str(given.get("score") or ""),
+        "typed_note": str(given.get("note") or ""),
     }
     return _page(request, person, row, found.status, **told)
 
@@ -283,7 +311,7 @@ async def order(request: Request) -> Response:
             )
             for at, place in enumerate(places)
         )
-        sending = Sending(digest, _checked(key), entries)
+        sending = Sending(digest, _checked(key), entries, _nonce(given))
     except RefusedError as error:
         return _rated(request, given, _wrong(str(error)))
     return _rated(request, given, await site_of(request).writer.rate(sending))
@@ -324,8 +352,11 @@ async def tie(request: Request) -> Response:
     if not up:
         score = other.score - scale.step
     score = round(score, 9)
-    entry = Entry(task.place, task.version, "score", score, task.note)
-    sending = Sending(digest, secrets.token_hex(16), (entry,))
+    entry = Entry(task.place, task.version, "score", score)
+    try:
+        sending = Sending(digest, secrets.token_hex(16), (entry,), _nonce(given))
+    except RefusedError as error:
+        return _rated(request, given, _wrong(str(error)))
     found = await site_of(request).writer.rate(sending)
     return _rated(request, given, found)
 
@@ -338,6 +369,7 @@ async def own(request: Request) -> Response:
     scale = scale_of(row)
     with site_of(request).store.read() as connection:
         history = reads.history(connection, row.id, person.id)
+        named = reads.named(connection, row.id)
     sent = [
         {
             "item": it.label,
@@ -349,14 +381,18 @@ async def own(request: Request) -> Response:
             "at": it.at,
             "n": it.n,
             "receipt": it.receipt,
+            "nonce": reads.nonce_of(it),
         }
         for it in history
     ]
     return JSONResponse(
         {
+            "schema": RECEIPT,
             "evaluation": row.title,
             "code": person.label,
             "name": person.name,
+            "salt": _salt(request, person),
+            "conflicts": next(own for code, _, own in named if code == person.label),
             "sent": sent,
         },
         headers={"content-disposition": 'attachment; filename="my-ratings.json"'},

@@ -21,6 +21,13 @@ import uvicorn
 from evenhand.errors import OptionError
 from evenhand.web import actions, guard
 from evenhand.web.app import make_app
+from evenhand.web.connections import (
+    AT_ONCE,
+    MOST,
+    Impatient,
+    Server,
+    room_for_connections,
+)
 from evenhand.web.demo import make_demo, rate_demo
 from evenhand.web.jobs import Workers
 from evenhand.web.site import Site
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
     from starlette.types import Message
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-KEEP_ALIVE, MOST_AT_ONCE = 75, 2000
+KEEP_ALIVE = 75
 NAME = "Organiser"
 
 
@@ -96,7 +103,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         found.bind((host, port))
         # Whoever comes before the server has started waits, and is not turned away.
-        found.listen(MOST_AT_ONCE)
+        found.listen(MOST)
     except OSError as error:
         found.close()
         raise OptionError(
@@ -142,12 +149,14 @@ class Served:
     def run(self, taken: socket.socket, started: Callable[[], None]) -> None:
         """Serve until somebody stops it."""
         address = self.address
+        Impatient.most = room_for_connections()
         config = uvicorn.Config(
             self.app,
+            http=Impatient,
+            backlog=AT_ONCE,
             log_level="warning",
             access_log=False,
             timeout_keep_alive=KEEP_ALIVE,
-            limit_concurrency=MOST_AT_ONCE,
             proxy_headers=address.proxy,
             forwarded_allow_ips="*" if address.proxy else "",
             server_header=False,
@@ -157,8 +166,7 @@ class Served:
         )
         # What uvicorn says of a bad request may hold its address, and so a link.
         logging.getLogger("uvicorn.access").disabled = True
-        server = uvicorn.Server(config)
-        threading.Timer(0.2, started).start()
+        server = Server(config, started)
         # uvicorn finishes, then lets the signal that stopped it come again.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -48,6 +48,7 @@ class Site:
         public_url: Its address for others, without a slash at the end; or empty.
         secure: Whether cookies are for https only.
         limited: Whether senders are held to a rate.
+        failing: Whether the database failed when it was last asked.
         now: The clock.
     """
 
@@ -58,6 +59,7 @@ class Site:
     public_url: str = ""
     secure: bool = False
     limited: bool = True
+    failing: bool = False
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     saves: guard.Limit = field(default_factory=lambda: guard.Limit(1, 30))
     requests: guard.Limit = field(default_factory=lambda: guard.Limit(10, 200))

@@ -19,15 +19,18 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "repair": (("sealed", "open"), None),
     "link": (("sealed", "open"), None),
     "close": (("open",), "closed"),
+    "value": (("closed",), None),
     "look": (COLLECTED, None),
     "check": (COLLECTED, None),
     "decide": (COLLECTED, None),
     "publish": (("decided", "published"), "published"),
+    "withdraw": (("published",), "decided"),
     "invite": (STATES[:-1], None),
     "purge": (STATES[:-1], "purged"),
 }
 """For each action, the states that allow it, and the state after it if it changes."""
 SAID = {
+    "value": "put in the public value",
     "look": "look at ratings",
     "check": "check its ratings",
     "decide": "decide",
@@ -36,6 +39,7 @@ SAID = {
     "repair": "change who takes part",
     "link": "make links",
     "invite": "invite organisers",
+    "withdraw": "take back what is published",
 }
 """What cannot be done, where the action and "it" would not say so."""
 
@@ -97,7 +101,8 @@ def refusal(action: str, stage: Stage, now: datetime) -> str | None:
         >>> refusal("seal", Stage("open"), datetime.max)
         'This evaluation is open, so you cannot seal it.'
     """
-    state = state_at(stage, now)
+    # A deadline that has passed can still be moved, until the close is written down.
+    state = stage.state if action == "extend" else state_at(stage, now)
     allowed, _ = ACTIONS[action]
     if state not in allowed:
         does = SAID.get(action, f"{action} it")

@@ -13,6 +13,7 @@ import os
 import secrets
 import sqlite3
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -34,6 +35,9 @@ POSTGRES = "postgresql"
 BUSY = 10_000
 WRITING = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
 KEY_BYTES = 32
+APART = timedelta(minutes=5)
+OLD_KEY = Path("evenhand.key")
+"""Where earlier versions kept the key of links of PostgreSQL: in the current folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Store:
         writing: The only engine that writes; of SQLite, one connection.
         reading: What pages are read with.
         key: Key of reviewers' links, from a file of its own.
+        key_file: That file.
         path: The file of a SQLite database.
     """
 
@@ -52,6 +57,7 @@ class Store:
     writing: sa.Engine
     reading: sa.Engine
     key: bytes
+    key_file: Path
     path: Path | None
     lock: IO[str] | None
 
@@ -112,14 +118,15 @@ def open_store(where: str) -> Store:
             isolation_level="AUTOCOMMIT",
             connect_args={"check_same_thread": False, "timeout": BUSY / 1000},
         )
-        key = _key(path.with_name(f"{path.name}.key"))
+        key_file = path.with_name(f"{path.name}.key")
+        key = _key(key_file)
     except BaseException as error:
         lock.close()
         if isinstance(error, sa.exc.DatabaseError | OSError):
             reason = getattr(error, "orig", None) or error
             raise OptionError(f"{where}: The database fails: {reason}.") from None
         raise
-    return Store(where, writing, reading, key, path, lock)
+    return Store(where, writing, reading, key, key_file, path, lock)
 
 
 def read_only(path: Path) -> sqlite3.Connection:
@@ -209,6 +216,8 @@ def _postgres(where: str) -> Store:
         writing = sa.create_engine(address, pool_pre_ping=True, pool_size=2)
         with writing.connect() as connection:
             sync = connection.exec_driver_sql("SHOW synchronous_commit").scalar()
+            there = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        check_clock(datetime.now(UTC), there, name)
         if sync == "off":
             raise OptionError(
                 f"{name}: synchronous_commit must not be off: ratings that were "
@@ -223,7 +232,53 @@ def _postgres(where: str) -> Store:
     except sa.exc.DatabaseError as error:
         reason = " ".join(str(error.orig).split())
         raise OptionError(f"{name}: The database fails: {reason}.") from None
-    return Store(name, writing, reading, _key(Path("evenhand.key")), None, None)
+    key_file = _key_file()
+    return Store(name, writing, reading, _key(key_file), key_file, None, None)
+
+
+def _key_file() -> Path:
+    """Return where the key of links of PostgreSQL is; it must not be lost by a cd."""
+    if OLD_KEY.is_file():
+        return OLD_KEY
+    try:
+        folder = state_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        raise OptionError(
+            f"The key of links cannot be kept: {error}. Say in which folder with the "
+            "variable XDG_STATE_HOME."
+        ) from None
+    return folder / "links.key"
+
+
+def state_folder() -> Path:
+    """Return the folder of what programs keep for this user."""
+    given = Path(os.environ.get("XDG_STATE_HOME", ""))
+    home = given if given.is_absolute() else Path.home() / ".local" / "state"
+    return home / "evenhand"
+
+
+def check_clock(here: datetime, there: datetime, name: str) -> None:
+    """Refuse to serve by a clock that is far from the database's.
+
+    Raises:
+        OptionError: If one of them must be wrong: deadlines go by it.
+
+    Examples:
+        >>> noon = datetime(2026, 11, 16, 12, tzinfo=UTC)
+        >>> check_clock(noon, noon + timedelta(days=3), "postgresql://x")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: postgresql://x: The clock here says 2026-11-16
+        12:00 UTC, the database's 2026-11-19 12:00. Set the wrong one right: deadlines
+        go by them.
+    """
+    if abs(here - there) > APART:
+        raise OptionError(
+            f"{name}: The clock here says {here.astimezone(UTC):%Y-%m-%d %H:%M} UTC, "
+            f"the database's {there.astimezone(UTC):%Y-%m-%d %H:%M}. Set the wrong one "
+            "right: deadlines go by them."
+        )
 
 
 def _key(path: Path) -> bytes:

@@ -133,6 +133,17 @@ secret = Table(
     PrimaryKeyConstraint("evaluation_id", "number"),
     _hashed("secret"),
 )
+private = Table(
+    "private",
+    metadata,
+    _own(),
+    Column("number", Integer, nullable=False),
+    Column("key", Hash, nullable=False),
+    Column("conflicts", Text, nullable=False, default="[]"),
+    PrimaryKeyConstraint("evaluation_id", "number"),
+    _hashed("key"),
+)
+"""What is never published of a draw: its key, and code and item of each conflict."""
 signin = Table(
     "signin",
     metadata,

@@ -1,4 +1,4 @@
-"""Hold tables, history and log of a database against each other."""
+"""Hold tables, history and log of a database against each other, and its rules."""
 
 from __future__ import annotations
 
@@ -9,9 +9,26 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from evenhand.designs.drawing import seal_of
-from evenhand.errors import RecordError
-from evenhand.records.canonical import canonical, decoded, fault, is_dict, text_hash
-from evenhand.records.log import RATED, REPAIRS, follow, payload_hash, says
+from evenhand.errors import EvenhandError, RecordError
+from evenhand.records.canonical import (
+    MALFORMED,
+    canonical,
+    decoded,
+    fault,
+    is_dict,
+    text_hash,
+)
+from evenhand.records.log import (
+    RATED,
+    REPAIRS,
+    Rules,
+    follow,
+    payload_hash,
+    says,
+    since_sealed,
+)
+from evenhand.records.people import codes_of, people_hashes, secret_of
+from evenhand.records.record import assignment_from, parse
 from evenhand.web import reads
 from evenhand.web import tables as t
 
@@ -19,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evenhand.claims import Json
+    from evenhand.designs.assignment import Assignment
 
     Events = Sequence[dict[str, Json]]
 
@@ -47,12 +65,14 @@ def _faults(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN4
     yield from _close(row, events)
     yield from _files(connection, row.id, events)
     if row.state in FIXED:
-        yield from _sealed(connection, row)
+        yield from _sealed(connection, row, events)
     if row.state == "purged":
+        yield from _rules(connection, row.id, events[:-1], None)
         return
     yield from _decisions(connection, row.id, events)
     found = {it.n: it for it in reads.payloads(connection, row.id)}
     told: dict[tuple[str, str], dict[str, Any]] = {}
+    bodies: dict[int, dict[str, Any]] = {}
     for n, event in enumerate(events, start=1):
         if "payload" not in event:
             continue
@@ -60,9 +80,37 @@ def _faults(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN4
         body: dict[str, Any] = {} if kept is None else json.loads(kept.body)
         if kept is None or event["payload"] != payload_hash(kept.salt, body):
             yield f"what is kept of event {n} is not what the log says."
-        elif event["kind"] in RATED:
+            continue
+        bodies[n] = body
+        if event["kind"] in RATED:
             told[body["reviewer"], body["item"]] = {**body, "n": n}
     yield from _tables(connection, row.id, told)
+    yield from _rules(connection, row.id, events, bodies)
+
+
+def _rules(
+    connection: sa.Connection,
+    which: int,
+    events: Events,
+    bodies: dict[int, dict[str, Any]] | None,
+) -> Iterator[str]:
+    """Hold every event against the rules that an audit of the bundle applies."""
+    draws = reads.draws(connection, which)
+    drawn: list[Assignment] = []
+    lists: dict[str, Any] = {"scale": {}}
+    try:
+        for it in draws:
+            if it.number == draws[-1].number:
+                before = drawn[-1] if drawn else None
+                record = parse(it.record.encode(), "draw")
+                drawn.append(assignment_from(record, "draw", before))
+                lists = dict(decoded(it.lists.encode(), "lists"))
+        sealed = lists["scale"], lists.get("public_value")
+        broken = Rules(events, bodies, drawn, *sealed).broken(published=False)
+    except (EvenhandError, *MALFORMED) as error:
+        broken = f"The draw cannot be read: {error}"
+    if broken:
+        yield f"an audit will fail: {broken}"
 
 
 def _hash_of(text: str | None, what: str) -> Json:
@@ -112,6 +160,10 @@ def _draws(connection: sa.Connection, which: int, events: Events) -> Iterator[st
     for it in connection.execute(sa.select(t.secret).where(mine)):
         if seal_of(it.secret) != seals.get(it.number):
             yield f"the secret of draw {it.number} does not match its seal."
+    mine = t.private.c.evaluation_id == which
+    for it in connection.execute(sa.select(t.private).where(mine)):
+        if seal_of(secret_of(it.key)) != seals.get(it.number):
+            yield f"the key of draw {it.number} does not match its seal."
 
 
 def _close(row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
@@ -133,8 +185,8 @@ def _files(connection: sa.Connection, which: int, events: Events) -> Iterator[st
     """Hold the files that were published against the log."""
     stated: Json = {}
     for event in events:
-        if event["kind"] == "published":
-            stated = says(event).get("files")
+        if event["kind"] in ("published", "withdrawn"):
+            stated = says(event).get("files", {})
     told = dict(stated) if is_dict(stated) else {}
     mine = t.published.c.evaluation_id == which
     found = {
@@ -165,7 +217,7 @@ def _decisions(connection: sa.Connection, which: int, events: Events) -> Iterato
             yield f"decision {number} is not what the log says."
 
 
-def _sealed(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN401 - a row
+def _sealed(connection: sa.Connection, row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
     """Hold what is used against the lists that were sealed."""
     draws = reads.draws(connection, row.id)
     text = draws[-1].lists if draws else None
@@ -186,6 +238,27 @@ def _sealed(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN4
     for name, value in now.items():
         if value != fixed[name]:
             yield f'"{name}" is not what was sealed.'
+    stated = dict(fixed.get("people", {}))
+    for event in events[since_sealed(events) :]:
+        stated = {**says(event).get("people", {}), **stated}
+    if stated:
+        yield from _people(connection, row.id, stated)
+
+
+def _people(
+    connection: sa.Connection, which: int, stated: dict[str, Json]
+) -> Iterator[str]:
+    """Hold names, codes and conflicts against what lists and log have of them."""
+    key = reads.key(connection, which)
+    rows = reads.people(connection, which)
+    names = [it.name for it in rows if it.role != "substitute"]
+    codes = {it.name: it.label for it in rows if it.role != "substitute"}
+    if key is None or codes_of(key, names) != codes:
+        yield "the codes are not those that the key gives these names."
+    now = people_hashes(key or "", reads.named(connection, which))
+    for code in sorted({*stated, *now}):
+        if stated.get(code) != now.get(code):
+            yield f"{code} is not the person, or has not the conflicts, as sealed."
 
 
 def _plain(text: str | None) -> Json:

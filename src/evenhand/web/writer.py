@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 
 from evenhand.errors import EvenhandError
-from evenhand.records.log import Head
+from evenhand.web import reads
 from evenhand.web import tables as t
 from evenhand.web.accept import (
     Answer,
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     Change = Callable[[sa.Connection, datetime], Any]
 
 Found = TypeVar("Found")
+FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
+"""What a database that is full, restarting or away raises."""
 MOST = 400
 DONE = (
     t.submission.c.evaluation_id,
@@ -125,7 +127,7 @@ class Writer(threading.Thread):
     ) -> None:
         """Start to wait for work."""
         super().__init__(name="evenhand-writer", daemon=True)
-        self._store, self._clock, self._last = store, clock, clock()
+        self._store, self._clock = store, clock
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self.start()
 
@@ -163,11 +165,6 @@ class Writer(threading.Thread):
         self._jobs.put(job)
         return await job.answer
 
-    def _now(self) -> datetime:
-        """Return the time, or the last one if the clock was set back since."""
-        self._last = max(self._last, self._clock())
-        return self._last
-
     def run(self) -> None:
         """Take all that waits, again and again."""
         going = True
@@ -196,8 +193,8 @@ class Writer(threading.Thread):
                 self._store.tidy()
             else:
                 with self._store.writing.begin() as connection:
-                    result = job.what(connection, self._now())  # type: ignore[operator]  # a change
-        except sa.exc.DatabaseError as error:
+                    result = job.what(connection, self._clock())  # type: ignore[operator]  # a change
+        except FAILURES as error:
             job.tell(None, _unsaved(error))
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
             job.tell(None, error)
@@ -210,8 +207,8 @@ class Writer(threading.Thread):
         sendings = [job.what for job in batch if isinstance(job.what, Sending)]
         try:
             with self._store.writing.begin() as connection:
-                answers = write_batch(connection, sendings, self._now())
-        except sa.exc.DatabaseError as error:
+                answers = write_batch(connection, sendings, self._clock())
+        except FAILURES as error:
             for job in batch:
                 job.tell(None, _unsaved(error))
             return
@@ -228,9 +225,14 @@ class Writer(threading.Thread):
             job.tell(answer)
 
 
-def _unsaved(error: sa.exc.DatabaseError) -> UnsavedError:
-    reason = " ".join(str(error.orig).split())
-    return UnsavedError(f"The database fails, so nothing was saved: {reason}.", 503)
+def reason_of(error: Exception) -> str:
+    """Return what a database says of its failure, in a line."""
+    return " ".join(str(getattr(error, "orig", error)).split())
+
+
+def _unsaved(error: Exception) -> UnsavedError:
+    text = f"The database fails, so nothing was saved: {reason_of(error)}."
+    return UnsavedError(text, 503)
 
 
 def write_batch(
@@ -262,7 +264,7 @@ def scale_of(row: Any) -> Scale:  # noqa: ANN401 - a row
 
 
 def read_known(connection: sa.Connection, batch: Sequence[Sending]) -> Known:
-    """Read what a batch needs to know, in four statements whatever its size.
+    """Read what a batch needs to know, in five statements whatever its size.
 
     The evaluations come first, and on PostgreSQL are locked, so that what is read
     after them cannot change before the commit.
@@ -273,10 +275,10 @@ def read_known(connection: sa.Connection, batch: Sequence[Sending]) -> Known:
         .where(t.evaluation.c.id.in_(sa.select(t.link.c.evaluation_id).where(mine)))
         .order_by(t.evaluation.c.id)
         .with_for_update()
-    )
+    ).all()
+    heads = reads.heads(connection, rows)
     evaluations = {
-        row.id: Open(stage_of(row), scale_of(row), Head(row.head_n, row.head_hash))
-        for row in rows
+        row.id: Open(stage_of(row), scale_of(row), heads[row.id]) for row in rows
     }
     found = connection.execute(
         sa.select(

@@ -13,12 +13,9 @@ from evenhand.diagnosis.check import TOLD, Check
 from evenhand.method import methods
 from evenhand.words import findings, tables
 from evenhand.words.lines import (
-    cut_lines,
-    difference_sentence,
-    means_phrase,
+    headline,
     model_lines,
     pass_lines,
-    verdict,
 )
 from evenhand.words.text import name, notice, plain_name, sentences, templates
 
@@ -39,9 +36,10 @@ UNKNOWN = (
 SAME = {"A": "T", "paper 5": "K", "paper Lemma 1": "lemma"}
 # Notices about which the reader should do something; they come first.
 URGENT = (
-    *("anchors_differ", "confounded", "equal_scores", "extreme_score"),
+    *("anchors_differ", "confounded", "counts_contradict_design", "equal_scores"),
+    *("extreme_score",),
     *("groups_unknown", "missing_scores", "no_information", "no_spread", "no_theorem"),
-    *("not_converged", "one_rating_reviewers", "one_side_empty", "scores_mislead"),
+    *("not_converged", "one_rating_reviewers", "scores_mislead"),
     *("separate_groups", "shared_names", "submissions_unknown", "unlinked_groups"),
     *("unmatched_scores", "unrated_items"),
 )
@@ -107,17 +105,16 @@ def comparison_card(result: Comparison, *, html: bool = True) -> Card:
     """
     place = result.items.index(result.winner)
     titles = getattr(result.ratings, "titles", {})
+    verdict, said = headline(result, html=html)
     return _card(
         "comparison",
         result,
         html=html,
         table=tables.scores(result, titles),
-        titles=titles,
-        loser=result.items[1 - place],
+        verdict=verdict,
         chance=(result.p_first, 1 - result.p_first)[place],
         # A terminal has said them before.
-        means=means_phrase(result) if html else "",
-        difference=difference_sentence(result) if html else "",
+        said=" ".join(said) if html else "",
         **_claimed(result.certificate, "scores"),
     )
 
@@ -136,9 +133,10 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
         Markup('None of 2 is safely in; 2 compete for the one place.')
     """
     show = name if html else plain_name
+    verdict, said = headline(result, html=html)
     claimed = _claimed(result.certificate, "ratings")
     codes = {one.code for one in result.notices}
-    ordinal = result.method in ("bradley-terry", "borda") or "orders_only" in codes
+    ordinal = result.method in ("bradley-terry", "borda") or result.rho == 1
     orders = ordinal and not claimed["proved"]
     method = {one.name: one for one in methods("rank")}.get(result.method)
     assumed = ADAPTIVE if result.method == "adaptive" or not method else method.assumes
@@ -152,8 +150,8 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
         html=html,
         table=tables.ranking(result, tables.window(result)),
         # A terminal has said it above the table.
-        first=cut_lines(result, html=True) if html else (),
-        verdict=verdict(result),
+        first=said if html else (),
+        verdict=verdict,
         kind=getattr(result.ratings, "kind", "scores"),
         names=lambda items: [show(it, result.titles.get(it)) for it in items],
         codes=codes,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from evenhand.diagnosis.reviewers import AGAINST, UNRELATED
+from evenhand.diagnosis.reviewers import DISAGREEING
 from evenhand.method import Chosen, as_method
 from evenhand.ranking.methods import Model, RankMethod
 from evenhand.ranking.results import Ranking
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[float, float]]
 
 LARGEST = float(np.finfo(np.float64).max)
+BY_SHARE = (
+    "The first items were chosen by share, so one review's part in a rank is not "
+    "worked out."
+)
 # Scores up to which each is drawn, shares of scores below and above a band, and scores
 # of a reviewer that make a line.
 DRAWN, BAND, FEWEST = 3_000, (0.1, 0.9), 3
@@ -93,7 +97,7 @@ def reviews_behind(
     method = method_of(result, RankMethod) if isinstance(result, Ranking) else None
     taken_off = _offsets(ratings, result, method, people)
     ranks: Sequence[int | None] = [None] * ratings.n_ratings
-    if method is not None and result is not None:
+    if isinstance(result, Ranking) and method is not None and not result.by_share:
         ranks = leave_one_out(ratings, method, result.seed)
     scores: list[float | None] = [None] * ratings.n_ratings
     others = scores
@@ -138,6 +142,8 @@ def without_sentence(ratings: Ratings, ranking: Ranking) -> str:
         'The ranking was made again without each review.'
     """
     method = method_of(ranking, RankMethod)
+    if ranking.by_share:
+        return BY_SHARE
     if method is None:
         return RANDOM.format(ranking.method)
     return how_left_out(ratings, method)
@@ -160,7 +166,7 @@ def consensus(ratings: Ratings, people: Mapping[Label, Reviewer]) -> list[float 
     # In a unit in which sums cannot leave the floats.
     unit = float(np.abs(ratings.scores).max()) or 1.0
     offsets = np.array([one.offset or 0.0 for one in known]) / unit
-    heard = np.array([one.agreement not in (AGAINST, UNRELATED) for one in known])
+    heard = np.array([one.agreement not in DISAGREEING for one in known])
     counts = heard[ratings.reviewer_codes].astype(np.float64)
     level = counts * (ratings.scores / unit - offsets[ratings.reviewer_codes])
 

@@ -7,12 +7,13 @@ makes it weak, and that before what is good.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.diagnosis.check import share_text
 from evenhand.diagnosis.ladder import CANNOT_TELL
-from evenhand.diagnosis.reviewers import AGAINST, UNRELATED
+from evenhand.diagnosis.reviewers import AGAINST, DISAGREEING, LITTLE, UNRELATED
 from evenhand.errors import counted
 from evenhand.words.pictures import KINDS, NARROW, axis
 from evenhand.words.text import notice
@@ -34,12 +35,14 @@ ALWAYS = {
     "no_information": (IMPOSSIBLE, "The ratings say nothing about the order"),
     "confounded": (WRONG, "Strictness cannot be told from chance"),
     "disagreeing": (WRONG, "Some reviewers do not agree with the others"),
+    "correlations": (GOOD, "How far each reviewer agrees with the others"),
     "few_reviews": (WEAK, "Many items have one or two reviews"),
     "ties": (WEAK, "Ties order nothing"),
     "single": (WEAK, "Some reviewers compare nothing"),
     "flat": (WEAK, "Some reviewers give all items one score"),
     "no_ladder": (WEAK, "Scales could not be tested"),
     "no_needed": (WEAK, "How many more reviews are needed is not known"),
+    "fixed_sums": (GOOD, "Only each reviewer's own order counts"),
     "variance": (GOOD, "Where scores differ"),
     "sizes": (GOOD, "How many ratings there are"),
 }
@@ -69,6 +72,9 @@ RUNGS = {
 DRAWN = ("contradictions", "flat", "ladder", "needed", "strictness", "ties", "variance")
 LISTED = 6
 LEAVING = 8
+# A label as `listing` quotes it, and what ends a clause of ours.
+QUOTED = re.compile(r"""(?<![\w'"])(['"])(?:\\.|(?!\1).)*\1(?!\w)""")
+CLAUSE_END = re.compile(r"\. |, so |; ")
 
 
 class Shown(NamedTuple):
@@ -80,20 +86,14 @@ class Shown(NamedTuple):
             makes it weak, 3 if it is good.
         title: What it says in a few words.
         text: What it says in a sentence or two.
+        brief: What its first sentence finds, without what follows from it.
     """
 
     code: str
     gravity: int
     title: str
     text: Markup
-
-    @property
-    def brief(self) -> Markup:
-        """Return what its first sentence finds, without what follows from it."""
-        said = self.text.removesuffix(".")
-        for stop in (". ", ", so ", "; "):
-            said = said.partition(stop)[0]
-        return said + "."
+    brief: Markup
 
 
 def by_gravity(check: Check) -> list[Shown]:
@@ -106,10 +106,27 @@ def by_gravity(check: Check) -> list[Shown]:
         [('groups', 0), ('no_ladder', 2)]
     """
     found = [
-        Shown(one.code, *_gravity(check, one.code), notice(one.message))
+        Shown(
+            one.code,
+            *_gravity(check, one.code),
+            notice(one.message),
+            notice(first_clause(one.message)),
+        )
         for one in check.findings
     ]
     return sorted(found, key=lambda one: (one.gravity, one.code == "sizes"))
+
+
+def first_clause(message: str) -> str:
+    """Return a message up to where its first clause ends, outside of quoted labels.
+
+    Examples:
+        >>> first_clause("'Dr. A; B' goes against the others, so it is left out. Bye.")
+        "'Dr. A; B' goes against the others."
+    """
+    hidden = QUOTED.sub(lambda label: "x" * len(label[0]), message)
+    ends = [found.start() for found in CLAUSE_END.finditer(hidden)]
+    return f"{message[: min(ends, default=len(message))].removesuffix('.')}."
 
 
 def verdict(check: Check) -> str:
@@ -190,7 +207,7 @@ def people_dots(check: Check, code: str) -> tuple[Places, Ticks, str] | None:
     told = [(one.offset, KINDS.get(one.strictness, "out")) for one in people]
     if code == "disagreeing":
         caption = "Correlation with the others' scores."
-        kinds = dict.fromkeys((AGAINST, UNRELATED), "open")
+        kinds = dict.fromkeys(DISAGREEING, "open")
         told = [(one.correlation, kinds.get(one.agreement, "out")) for one in people]
     known = [(value, kind) for value, kind in told if value is not None]
     most = max((abs(value) for value, _ in known), default=0.0)
@@ -250,6 +267,7 @@ def people_answer(check: Check) -> str:
     said = [f"{words[one]:,} clearly {one}" for one in KINDS if words[one]]
     said = said or ["none clearly strict or lenient"]
     told = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
+    told |= {LITTLE: "hardly related to the others"}
     said += [f"{agreeing[one]:,} {text}" for one, text in told.items() if agreeing[one]]
     return ", ".join([counted(len(check.reviewers), "reviewer"), *said])
 

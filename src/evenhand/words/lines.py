@@ -5,7 +5,8 @@ Terminals and `repr` show these; what explains them stands in the templates.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -22,9 +23,10 @@ from evenhand.words.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand.ab.comparison import Comparison
+    from evenhand.ab.pvalues import PValues
     from evenhand.claims import Certificate, Label
     from evenhand.grading import Grades
     from evenhand.ranking.results import Ranking
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 TIE = "tie coin"
 COINS = (TIE, "coin")
 ALPHA = 0.05
+UNEVEN = "counts_contradict_design"
 # Items named in a sentence, characters of their titles and of a cell, and rows.
 NAMED, TITLE, WIDE, SHOWN = 12, 40, 60, 40
 # Characters of a name before the shares of scores.
@@ -69,8 +72,7 @@ def claim_line(certificate: Certificate | None) -> str:
     """
     if certificate is None:
         return "This claims nothing."
-    first, full_stop, _ = certificate.brief.partition(". ")
-    line = f"{first}{full_stop.strip()}"
+    line = certificate.headline
     if certificate.theorem != NONE or line.casefold().startswith("no guarantee"):
         return line
     return f"An estimate: method {line[0].lower()}{line[1:]}"
@@ -155,21 +157,32 @@ def difference_sentence(result: Comparison) -> str:
         >>> from evenhand import compare
         >>> found = compare([3, 4, 5, 6], [1, 2, 2, 3], design="halves", rng=7)
         >>> print(difference_sentence(found))
-        Difference 2.5, 95 % interval 0 to 5 if it shifts all scores alike; p = 0.0571.
+        Difference 2.5, 95 % interval 0 to 5 if it shifts all scores alike; p = 0.0571,
+        if all would have scored either item.
     """
-    numbers, test, said = ahead(result), result.test, []
+    numbers, said = ahead(result), list[str]()
     if numbers:
         estimate, *ends = map(figure, numbers)
         said.append(f"Difference {estimate}")
         if ends:
             interval = f", 95 % interval {' to '.join(ends)}"
             said[0] += f"{interval} if it shifts all scores alike"
-    if test is not None:
-        said.append(f"p {'=' if test.exact else 'about'} {test.p_value:.3g}")
-        said[-1] += _by_means(result)
-        if result.parameters.get("design") is None:
-            said[-1] += ", if reviewers were assigned at random, which nobody declared"
+    if result.test is not None:
+        said.append(_p_value_clause(result, result.test))
     return "; ".join(said) + "." if said else ""
+
+
+def _p_value_clause(result: Comparison, test: PValues) -> str:
+    """Say what the p-value is, and on what it rests."""
+    said = f"p {'=' if test.exact else 'about'} {result.p_value:.3g}{_by_means(result)}"
+    if any(one.code == UNEVEN for one in result.notices):
+        return f"{said}, which does not hold: the counts contradict the design"
+    conditions = ["all would have scored either item"]
+    if result.parameters.get("design") is None:
+        conditions.insert(0, "assigned at random, which nobody declared,")
+    if any("without a look at the scores" in text for text in test.assumes):
+        conditions.append("nobody chose by the scores what to compare")
+    return f"{said}, if {' and '.join(conditions)}"
 
 
 def ahead(result: Comparison) -> list[float]:
@@ -246,6 +259,65 @@ def _share_lines(result: Comparison) -> list[str]:
     return [line[2:] for line in aligned(rows)] if levels else []
 
 
+def headline(
+    result: Ranking | Comparison, *, html: bool = False
+) -> tuple[str, list[str]]:
+    """Say what was decided, and what is in, open and out: the same wherever it is read.
+
+    Args:
+        result: The decision.
+        html: Whether it is for a page.
+
+    Returns:
+        The sentence above a decision, and those that follow it.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> print(*headline(compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)))
+        A comes out ahead of B ['Mean 6.67 (n 3) against 4.67 (n 3).', 'Difference 2; \
+p = 0.4, if all would have scored either item.']
+    """
+    told: Any = result  # of either kind, or what `from_json` made
+    if not hasattr(told, "winner"):
+        return verdict(told), cut_lines(told, html=html)
+    show, titles = (name if html else plain_name), getattr(told.ratings, "titles", {})
+    sides = [show(item, titles.get(item)) for item in told.items][:: _way(told)]
+    text = Markup("{} comes out ahead of {}") if html else "{} comes out ahead of {}"
+    means = means_phrase(told)
+    said = [f"{means[:1].upper()}{means[1:]}." if means else ""]
+    return text.format(*sides), [*filter(None, [*said, difference_sentence(told)])]
+
+
+def from_json(
+    result: Mapping[str, Any], titles: Mapping[str, str], unrated: Sequence[str]
+) -> Any:  # noqa: ANN401 - what sentences need of a result
+    """Return a result that was kept as JSON, for the sentences about it.
+
+    Args:
+        result: A ranking or a comparison, by its fields.
+        titles: Titles of items.
+        unrated: Items that were not judged.
+    """
+    parts = {
+        part: SimpleNamespace(**result[part])
+        for part in ("top", "difference", "scores", "test", "intervals")
+        if result.get(part) is not None
+    }
+    ratings = SimpleNamespace(titles=titles, unrated_labels=tuple(unrated))
+    known = {
+        "titles": titles,
+        "items": [
+            SimpleNamespace(**row) if isinstance(row, dict) else row
+            for row in result["items"]
+        ],
+        "ratings": ratings,
+        "by_share": str(result["parameters"].get("top")).startswith("share="),
+        "notices": [SimpleNamespace(**row) for row in result["warnings"]],
+        "uncertainty": parts.get("intervals"),
+    }
+    return SimpleNamespace(**{**result, **parts, **known})
+
+
 def verdict(result: Ranking) -> str:
     """Say in one sentence what a ranking decided, and what it left open.
 
@@ -259,13 +331,21 @@ def verdict(result: Ranking) -> str:
     """
     top, total = result.top, len(result.order)
     if top is None:
-        return _order_verdict(result)
-    if top.k >= total:
-        return f"All {counted(total, 'item')} chosen."
-    if not (top.inside or top.open or top.out):
-        best = f"The best {top.k:,} of {total:,} by method {result.method}"
-        return f"{best}, which cannot say how clearly."
-    return f"{_cut_verdict(top.k, total, len(top.inside), len(top.open))}."
+        said = _order_verdict(result).removesuffix(".")
+    elif top.k >= total:
+        said = f"All {counted(total, 'item')} chosen"
+    elif not (top.inside or top.open or top.out):
+        said = f"The best {top.k:,} of {total:,} by method {result.method}"
+        said += ", which cannot say how clearly"
+    else:
+        said = _cut_verdict(top.k, total, len(top.inside), len(top.open))
+    left = len(_unrated(result))
+    more = f"; {left:,} {'was' if left == 1 else 'were'} not judged" if left else ""
+    return f"{said}{more}."
+
+
+def _unrated(result: Ranking) -> Sequence[Label]:
+    return getattr(result.ratings, "unrated_labels", ())
 
 
 def _cut_verdict(k: int, total: int, inside: int, rivals: int) -> str:
@@ -327,10 +407,14 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         titles = {item: shortened(it, TITLE) for item, it in result.titles.items()}
         return join([show(item, titles.get(item)) for item in items], most)
 
+    lost, unrated = [], _unrated(result)
+    if unrated:
+        lost = [text("Not judged ({:,}): {}.").format(len(unrated), names(unrated))]
     if not (top.inside or top.open or top.out):
         why = f"Method {result.method} gives no intervals of ranks for these ratings"
         why = text(f"{why}, so it cannot say which of them are clear.")
-        return [text("The best {:,}: {}.").format(top.k, names(top.items)), why]
+        best = text("The best {:,}: {}.").format(top.k, names(top.items))
+        return [best, why, *lost]
     left, crossing = top.k - len(top.inside), {*top.open}
     places = f"for {counted(left, 'place')}" if left else "with no place left"
     groups = {f"In ({len(top.inside):,})": top.inside}
@@ -341,12 +425,17 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     if top.open and left:
         go = "open place goes" if left == 1 else f"{left:,} open places go"
         rest = [show(item) for item in top.items if item in crossing]
-        lines.append(text("By rank the {} to {}.").format(go, join(rest, most)))
+        by = "By share" if result.by_share else "By rank"
+        lines.append(text("{} the {} to {}.").format(by, go, join(rest, most)))
     sure = result.uncertainty
     if top.open and sure is not None:
         ranks = f"its {100 * sure.level:g} % interval of ranks goes"
-        lines.append(text(f"An item is open if {ranks} across the cut."))
-    return lines
+        rows = (row for row in result.items if row.item in crossing)
+        ends = ((row.rank_low or 0, row.rank_high or 0) for row in rows)
+        across = all(low <= top.k < high for low, high in ends)
+        other = "" if across else ", or is on the other side of it than its rank"
+        lines.append(text(f"An item is open if {ranks} across the cut{other}."))
+    return [*lines, *lost]
 
 
 def ranking_text(result: Ranking) -> str:
@@ -426,6 +515,7 @@ def model_lines(result: Grades) -> list[str]:
     return [
         f"Marks by the {result.method} model, because {result.because}.",
         scale,
+        result.assumes,
         claim(result.certificate),
     ]
 
@@ -437,7 +527,7 @@ def grades_text(result: Grades) -> str:
     heads, rows = tables.grades(result).plain()
     more = [f"and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
     lines = aligned([heads, *rows[:SHOWN]])
-    return "\n".join([*pass_lines(result), *lines, *more, *model_lines(result)[:2]])
+    return "\n".join([*pass_lines(result), *lines, *more, *model_lines(result)[:3]])
 
 
 def pass_mark(result: Grades) -> float | None:

@@ -200,7 +200,9 @@ def check_beside(result: Ranking | Grades) -> Check:
 def warp_beside(result: Ranking) -> Warp | None:
     """Run the warp test of a ranking, None where it would take long."""
     ratings = _ratings(result)
-    draws = report_draws(ratings) if result.method in QUICK else 0
+    # The test is about the order of the method.
+    quick = result.method in QUICK and not result.by_share
+    draws = report_draws(ratings) if quick else 0
     rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
     if not (draws and rated == ratings.n_items > 1):
         return None

@@ -263,6 +263,16 @@ def _brief(word: str) -> str:
     return "too few" if word.startswith("not enough") else word
 
 
+def _agreement(one: Reviewer) -> str:
+    """Say how a reviewer agrees, by the correlation if ratings are many, others few."""
+    from evenhand.diagnosis.reviewers import MANY_ITEMS  # noqa: PLC0415 - slow to load
+
+    said = _brief(one.agreement)
+    if said == one.agreement or one.correlation is None or one.ratings < MANY_ITEMS:
+        return said
+    return f"correlation {one.correlation:.2f}"
+
+
 def reviewers(rows: Sequence[Reviewer]) -> Table:
     """List how strict each reviewer is and how widely they score."""
     columns: Columns = {
@@ -274,7 +284,7 @@ def reviewers(rows: Sequence[Reviewer]) -> Table:
         ],
         Column("spread"): [_brief(one.spread) for one in rows],
         Number("times as wide"): [_with_error(one.slope, one.slope_se) for one in rows],
-        Column("agreement"): [_brief(one.agreement) for one in rows],
+        Column("agreement"): [_agreement(one) for one in rows],
     }
     return table("Reviewers, how strict they are and how widely they score", columns)
 

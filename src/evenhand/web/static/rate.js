@@ -1,5 +1,6 @@
-// Saves ratings as they are made. What is not received yet waits on this device, in
-// localStorage, and is sent again until there is a receipt. Pages work without this.
+// Saves ratings and notes as they are made. What is not received yet waits on this
+// device, in localStorage, and is sent again until there is a receipt. Pages work
+// without this.
 const app = document.getElementById("app");
 const here = app.dataset.here;
 const store = `evenhand:${here}`;
@@ -33,13 +34,16 @@ function shown(one, score) {
 function enqueue(entry) {
   const queue = read().length >= memory.length ? read() : memory;
   const same = (it) => !it.sent && !!it.order === !!entry.order && it.place === entry.place;
-  write([...queue.filter((it) => !same(it)), { ...entry, key: fresh(), at: Date.now() }]);
-  say(entry, `○ on this device: ${entry.kind === "score" ? shown(target(entry), entry.score) : entry.order ? "this order" : "cannot rate"}`);
+  // A note does not take the place of a rating that waits, but goes with it.
+  if (entry.kind === "note") entry = { ...entry, ...queue.find(same), note: entry.note };
+  write([...queue.filter((it) => !same(it)), { ...entry, key: fresh(), nonce: fresh(), at: Date.now() }]);
+  const words = { score: shown(target(entry), entry.score), note: "your note", recuse: "cannot rate", clear: "not rated" };
+  say(entry, `○ on this device: ${entry.order ? "this order" : words[entry.kind]}`);
   kick();
 }
 function post(entry) {
   // Versions follow what this tab has seen, so that another tab's change is noticed.
-  const body = { ...entry.body, note: entry.note, kind: entry.kind, score: entry.score, order: entry.order };
+  const body = { ...entry.body, note: entry.note, kind: entry.kind, score: entry.score, order: entry.order, nonce: entry.nonce };
   write(read().map((it) => (it.key === entry.key ? { ...it, sent: true } : it)));
   return fetch(entry.order ? `${here}/order` : `${here}/items/${entry.place}`, {
     method: "POST", keepalive: true, body: JSON.stringify(body),
@@ -75,10 +79,16 @@ async function send() {
   write(read().filter((it) => it.key !== entry.key));
   if (answer.ok) received(entry, told);
   else if (told.code === "changed") conflict(entry, told);
-  else say(entry, `✗ not counted: ${told.message}`);
+  else {
+    say(entry, `✗ not counted: ${told.message}`);
+    // A score that is not on the scale must not take its note with it.
+    if (told.code === "not_on_scale" && entry.note !== undefined) enqueue({ ...entry, kind: "note", score: null });
+  }
   kick();
 }
 function received(entry, told) {
+  keep(told.entries);
+  if (entry.nonce && told.entries.some((it) => it.nonce !== entry.nonce)) return say(entry, "✗ the server logged another nonce than this device drew: tell the organiser.");
   for (const it of told.entries) {
     rebase(it.place, it.version);
     const mark = document.querySelector(`[data-mark="${it.place}"]`);
@@ -90,11 +100,29 @@ function received(entry, told) {
   }
   const last = told.entries[told.entries.length - 1];
   const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  const words = entry.order ? "this order" : entry.kind === "recuse" ? "cannot rate" : shown(target(entry), last.score);
+  const rating = entry.order ? "this order" : last.state === "recused" ? "cannot rate" : shown(target(entry), last.score);
+  const words = `${rating}${last.has_note ? ", with your note" : ""}`;
+  if (entry.note !== undefined) noteOf(target(entry)).dataset.saved = entry.note;
   if (!read().some((it) => it.place === entry.place && !!it.order === !!entry.order)) say(entry, `● received ${time}: ${words}`);
   others();
   clearTimeout(refresh);
   refresh = setTimeout(summary, 300);
+}
+// Receipts are kept here too: a log that was written anew has others.
+const kept = () => { try { return JSON.parse(localStorage.getItem(`${store}:receipts`)) || {}; } catch { return {}; } };
+function keep(entries) {
+  const all = kept();
+  for (const it of entries) all[it.place] = { n: it.n, text: [it.receipt, it.nonce].filter(Boolean).join(" ") };
+  try { localStorage.setItem(`${store}:receipts`, JSON.stringify(all)); } catch { /* the page has them */ }
+}
+const changed = (all, page) => Object.keys(all).filter((place) => {
+  const line = page.querySelector(`[data-receipt="${place}"]`), n = Number(line?.dataset.n || 0);
+  return n < all[place].n || (n === all[place].n && line.querySelector("code").textContent.trim() !== all[place].text);
+}).map((place) => all[place].n);
+function alarm(events) {
+  const line = document.getElementById("other-receipts");
+  line.hidden = !events.length;
+  line.textContent = events.length ? `The server's log has other receipts than this device kept (event ${events.join(", ")}): ratings were changed or lost. Tell the organiser and the other reviewers.` : "";
 }
 function rebase(place, version) {
   const one = form(place);
@@ -107,6 +135,7 @@ function rebase(place, version) {
   }));
 }
 async function summary() {
+  const all = kept();
   try {
     const text = await (await fetch(here)).text();
     const page = new DOMParser().parseFromString(text, "text/html");
@@ -117,18 +146,28 @@ async function summary() {
         now.replaceWith(next);
       }
     }
+    alarm(changed(all, page));
   } catch { /* the next one does it */ }
 }
 function conflict(entry, told) {
   const one = target(entry);
   say(entry, "✗ not saved: another tab or device was faster.");
   if (entry.order) { location.reload(); return; }
+  if (entry.kind === "note" && told.note === savedNote(one)) {
+    // The other one changed the rating, which a note leaves as it is.
+    rebase(entry.place, told.version);
+    return enqueue({ ...entry, sent: false, body: { base: told.version } });
+  }
   one.querySelector(".conflict")?.remove();
   const box = document.createElement("div"), text = document.createElement("p");
   box.className = "conflict";
   box.setAttribute("role", "alert");
-  const there = told.state === "recused" ? "cannot rate" : shown(one, told.score);
-  text.textContent = `Another tab or device saved ${there}. Here it is ${shown(one, entry.score)}. Which one counts?`;
+  const isNote = entry.kind === "note";
+  const there = isNote ? "the other note" : told.state === "recused" ? "cannot rate" : shown(one, told.score);
+  const mine = isNote ? "this note" : shown(one, entry.score);
+  text.textContent = isNote
+    ? `Another tab or device saved another note: “${told.note}” Which one counts?`
+    : `Another tab or device saved ${there}. Here it is ${mine}. Which one counts?`;
   box.append(text);
   rebase(entry.place, told.version);
   const choose = (label, act) => {
@@ -138,11 +177,18 @@ function conflict(entry, told) {
     button.addEventListener("click", () => { box.remove(); act(); });
     box.append(button, " ");
   };
-  choose(`Keep ${there}`, () => { put(one, told.score); say(entry, `● received: ${there}`); others(); });
-  choose(`Use ${shown(one, entry.score)}`, () => enqueue({ ...entry, sent: false, body: { base: told.version } }));
+  choose(`Keep ${there}`, () => {
+    if (entry.note !== undefined) { noteOf(one).value = told.note; noteOf(one).dataset.saved = told.note; }
+    if (!isNote) put(one, told.score);
+    say(entry, `● received: ${there}`);
+    others();
+  });
+  choose(`Use ${mine}`, () => enqueue({ ...entry, sent: false, body: { base: told.version } }));
   one.append(box);
 }
 
+const noteOf = (one) => one.elements.note;
+const savedNote = (one) => noteOf(one).dataset.saved ?? noteOf(one).defaultValue;
 function value(one) {
   const radio = one.querySelector("input[type=radio]:checked");
   if (radio) return Number(radio.value);
@@ -165,15 +211,19 @@ function sync(one) {
   if (score !== null) slider.value = score;
 }
 function save(one, kind = "score", wait = 0) {
-  const place = Number(one.dataset.place), score = value(one);
-  clearTimeout(pending.get(place)?.timer);
+  const place = Number(one.dataset.place), score = value(one), before = pending.get(place);
+  const changed = () => noteOf(one).value !== savedNote(one);
+  clearTimeout(before?.timer);
   pending.delete(place);
-  if (kind === "score" && score === null) return;
+  if (kind === "note" && before) kind = before.kind;
+  if (kind === "score" && score === null) kind = "note";
+  if (kind === "note" && !changed()) return;
+  // A note goes with it if it was changed here; else the one that is there stays.
   const entry = () => ({
     place, kind, score: kind === "score" ? score : null,
-    note: one.elements.note ? one.elements.note.value : "", body: { base: Number(one.dataset.base) },
+    note: changed() ? noteOf(one).value : undefined, body: { base: Number(one.dataset.base) },
   });
-  pending.set(place, { entry, timer: setTimeout(() => { pending.delete(place); enqueue(entry()); }, wait) });
+  pending.set(place, { kind, entry, timer: setTimeout(() => { pending.delete(place); enqueue(entry()); }, wait) });
 }
 function others() {
   const all = [...document.querySelectorAll("form[data-kind=number]")];
@@ -199,6 +249,8 @@ function step(one, by) {
   save(one, "score", 600);
 }
 
+if (changed(kept(), document).length) summary();
+document.addEventListener("submit", (event) => { const nonce = event.target.elements.nonce; if (nonce) nonce.value = fresh(); });
 if (app.dataset.open === "yes") {
   for (const one of document.querySelectorAll("form[data-place]")) {
     const slider = one.querySelector("[data-slider]"), field = one.querySelector("input[type=text]");
@@ -208,10 +260,12 @@ if (app.dataset.open === "yes") {
       if (event.submitter?.value === "clear") setTimeout(() => location.reload(), 1500);
     });
     one.addEventListener("change", (event) => {
-      if (event.target.type === "radio" || event.target.name === "note") save(one);
+      if (event.target.type === "radio") save(one);
     });
+    for (const [name, wait] of [["input", 900], ["change", 0]]) noteOf(one).addEventListener(name, () => save(one, "note", wait));
     // What was typed before this script came counts too.
-    if (field ? field.value !== field.defaultValue : one.querySelector("input[type=radio]:checked:not([checked])")) save(one);
+    const typed = field ? field.value !== field.defaultValue : one.querySelector("input[type=radio]:checked:not([checked])");
+    if (typed || noteOf(one).value !== noteOf(one).defaultValue) save(one);
     if (!slider) continue;
     slider.hidden = false;
     const take = () => { field.value = slider.value; sync(one); save(one, "score", 600); };
@@ -248,7 +302,9 @@ if (app.dataset.open === "yes") {
   others();
   write(read().map((it) => ({ ...it, sent: false })));
   for (const entry of read()) {
-    if (!entry.order && entry.kind === "score" && form(entry.place)) put(form(entry.place), entry.score);
+    const one = entry.order ? null : form(entry.place);
+    if (one && entry.kind === "score") put(one, entry.score);
+    if (one && entry.note !== undefined) noteOf(one).value = entry.note;
     say(entry, "○ on this device");
   }
   for (const name of ["online", "pageshow"]) addEventListener(name, () => kick());

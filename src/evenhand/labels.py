@@ -1,0 +1,181 @@
+"""Labels that people take for one another: look-alikes, and blanks around them.
+
+Two spellings are two labels, and a notice names them; the user may merge them. Blanks
+around a label are not part of it, and a notice says where that made two labels one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evenhand.claims import Label, Notice
+from evenhand.columns import FORMULA_START, NAMED, column_texts, more_than_named
+from evenhand.errors import counted, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+HIDDEN = r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{3164}\x{fe00}-\x{fe0f}]"
+"""Characters that nobody sees: Unicode's marks of format, and a few letters."""
+CAPITALS = dict(
+    zip(
+        "\u0410\u0412\u0415\u0417\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423"
+        "\u0425\u04ae\u04ba\u04c0\u0500\u051a\u051c"
+        "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f9\u037f",
+        "ABE3SIJKMHOPCTYXYHIDQWABEZHIKMNOPTYXCJ",
+        strict=True,
+    )
+)
+"""Cyrillic and Greek capitals, and the Latin ones and the digit that they look like."""
+SMALL = dict(
+    zip(
+        "\u03b1\u03b3\u03b9\u03bd\u03c5\u0261\u0251\u0131\u04bb\u04cf",
+        "ayivugaihl",
+        strict=True,
+    )
+)
+"""Small letters that look like others than their capitals do."""
+
+
+def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
+    r"""Return pairs of labels that differ in ways that people overlook.
+
+    These are case, coding, white space, characters that nobody sees, zeros around a
+    whole number, apostrophes before a formula, and Cyrillic, Greek or full-width
+    letters that look like Latin ones.
+
+    Examples:
+        >>> alike(["Anna", "Bo", "anna", "1", "01"])
+        [('Anna', 'anna'), ('1', '01')]
+        >>> ascii(alike(["Anna", "\u0410nna"]))
+        "[('Anna', '\\u0410nna')]"
+    """
+    texts = [label for label in labels if isinstance(label, str)]
+    if not texts:
+        return []
+    frame = pl.DataFrame({"label": texts})
+    visible = pl.col("label").str.normalize("NFKC").str.replace_all(HIDDEN, "")
+    first = pl.col("label").first()
+    found = frame.select("label", first=first.over(_key(visible)))
+    if not all(map(str.isascii, texts)):
+        shape = _key(visible.str.replace_many(SMALL)).str.replace_many(CAPITALS)
+        own = pl.col("first") == pl.col("label")
+        shaped = pl.when(own).then(first.over(shape)).otherwise("first")
+        found = found.with_columns(first=shaped)
+    pairs = found.filter(pl.col("first") != pl.col("label"))
+    return pairs.select("first", "label").rows()
+
+
+def _key(letters: pl.Expr) -> pl.Expr:
+    """Reduce labels to what people see of them, whatever their case."""
+    # What case hides, upper case shows in full: "\u00df" is "SS" there.
+    return (
+        letters.str.to_uppercase()
+        .str.replace_all(r"\s+", " ")
+        .str.strip_chars()
+        .str.replace(f"^'+({FORMULA_START})", "$1")
+        .str.replace(r"^\+?0*([0-9]+)(?:\.0*)?$", "$1")
+    )
+
+
+def alike_notices(what: str, pairs: Sequence[tuple[str, str]]) -> tuple[Notice, ...]:
+    """Say which labels differ only in ways that people overlook.
+
+    Examples:
+        >>> alike_notices("item", [("Tea", "tea")])[0].message
+        "Labels that look alike are taken for different items: 'Tea' and 'tea'. If they
+        are the same, merge them with merge= or --column merge=item."
+    """
+    if not pairs:
+        return ()
+    named = ", ".join(_spelt(one, "and", two) for one, two in pairs[:NAMED])
+    text = f"Labels that look alike are taken for different {what}s: {named}"
+    advice = f"If they are the same, merge them with merge= or --column merge={what}."
+    message = f"{text}{more_than_named(len(pairs))}. {advice}"
+    return (Notice(f"similar_{what}s", message),)
+
+
+def _spelt(one: str, between: str, two: str) -> str:
+    r"""Show two labels, and whose letters they have if it is that in which they differ.
+
+    Examples:
+        >>> _spelt("Anna", "and", "anna")
+        "'Anna' and 'anna'"
+        >>> ascii(_spelt("Anna", "and", "\u0410nna"))
+        '"\'Anna\' and \'\\u0410nna\' (has a Cyrillic letter)"'
+    """
+    scripts = [_script(label) for label in (one, two)]
+    parts = [
+        f"{shown(label)} (has a {script} letter)"
+        if script and scripts[0] != scripts[1]
+        else shown(label)
+        for label, script in zip((one, two), scripts, strict=True)
+    ]
+    return f" {between} ".join(parts)
+
+
+def _script(label: str) -> str:
+    """Return whose letter a label has that looks like a Latin one, or nothing."""
+    odd = next((it for it in label if it.upper() in CAPITALS or it in SMALL), None)
+    return "" if odd is None else unicodedata.name(odd).partition(" ")[0].capitalize()
+
+
+def merged_spellings(labels: pl.Series) -> dict[str, str]:
+    """Return the spelling to use instead of each that looks like a more frequent one.
+
+    Examples:
+        >>> merged_spellings(pl.Series(["tea", "Tea", "Tea", "milk"]))
+        {'tea': 'Tea'}
+    """
+    counts = labels.value_counts(name="count")
+    often = dict(counts.rows())
+    # Of spellings that are equally frequent the first by code point stays.
+    order = sorted(often, key=lambda label: (-often[label], label))
+    found: dict[str, str] = {}
+    for one, two in alike(order):
+        found[two] = found.get(one, one)
+    return found
+
+
+def merge_notice(what: str, merged: Mapping[str, str], *, named: bool) -> Notice:
+    """Say which labels were merged as the user asked, with names unless these are kept.
+
+    Examples:
+        >>> merge_notice("item", {"tea": "Tea"}, named=True).message
+        "1 label of items merged with others that look alike: 'tea' into 'Tea'."
+    """
+    text = f"{counted(len(merged), 'label')} of {what}s merged with others that look "
+    pairs = [_spelt(old, "into", new) for old, new in merged.items()]
+    examples = f": {', '.join(pairs[:NAMED])}{more_than_named(len(pairs))}"
+    return Notice(f"merged_{what}s", f"{text}alike{examples if named else ''}.")
+
+
+def blank_notices(
+    what: str, columns: Iterable[object], *, named: bool = True
+) -> tuple[Notice, ...]:
+    """Say which labels stand with and without blanks around them, and are one.
+
+    Examples:
+        >>> blank_notices("item", [pl.Series(["a", "a ", "b "])])[0].message
+        "Blanks around labels do not count, so spellings of 1 item were merged: 'a ' is
+        'a'."
+    """
+    texts = [column_texts(values) for values in columns]
+    if not any((one != one.str.strip_chars()).any() for one in texts):
+        return ()
+    labels = pl.concat(texts).drop_nulls().unique()
+    spelt = pl.DataFrame({"label": labels, "bare": labels.str.strip_chars()})
+    several = (pl.len().over("bare") > 1) & (pl.col("bare") != "")
+    padded = spelt.filter(several & (pl.col("bare") != pl.col("label")))
+    if padded.height == 0:
+        return ()
+    pairs = [
+        f"{shown(one)} is {shown(two)}" for one, two in padded.sort("label").rows()
+    ]
+    number = counted(padded["bare"].n_unique(), what)
+    text = f"Blanks around labels do not count, so spellings of {number} were merged"
+    examples = f": {', '.join(pairs[:NAMED])}{more_than_named(len(pairs))}"
+    return (Notice(f"blanks_{what}s", f"{text}{examples if named else ''}."),)
