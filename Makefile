@@ -20,7 +20,7 @@ test: export OPENBLAS_NUM_THREADS := 1
 test: export POLARS_MAX_THREADS := 1
 test: types collected programs
 	$(BIN)/python -m pytest $(SPREAD)
-	$(BIN)/python -m tests.kernels $(SPREAD) src tests/golden tests/calibration
+	$(BIN)/python -m tests.kernels $(SPREAD) src tests/golden tests/models
 
 types: $(VENV)/installed-test
 	$(BIN)/ruff format --check .

@@ -42,16 +42,16 @@ from rich.progress import track
 from rich.table import Table
 
 from evenhand import _charts as charts
-from evenhand.calibration.adaptive import adaptive, views_of
-from evenhand.calibration.additive import Equations, Mixed, additive
-from evenhand.calibration.affine import affine
-from evenhand.calibration.bradley_terry import borda, bradley_terry
-from evenhand.calibration.design import Design, design, standardised
-from evenhand.calibration.isotonic import isotonic
-from evenhand.calibration.means import centred, z
 from evenhand.diagnosis import warp as warps
 from evenhand.engines import executors
 from evenhand.grading import grade
+from evenhand.models.adaptive import adaptive, views_of
+from evenhand.models.additive import Equations, Mixed, additive
+from evenhand.models.affine import affine
+from evenhand.models.bradley_terry import borda, bradley_terry
+from evenhand.models.design import Design, design, standardised
+from evenhand.models.isotonic import isotonic
+from evenhand.models.means import centred, z
 from evenhand.randomness import Stream, permutation, stream
 from evenhand.ratings import Ratings
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.calibration import solver
 from evenhand.diagnosis import ladder
 from evenhand.grading import RATIOS, adjusted_means
+from evenhand.models import solver
 from evenhand.words.lines import model_lines
 
 if TYPE_CHECKING:

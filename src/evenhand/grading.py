@@ -8,7 +8,7 @@ plain means, at a = infinity those of least squares with offsets. Up to 100 item
 drawn from all that the ratings allow: every share a / (1 + a) is equally likely
 beforehand. Beyond, the fitted one is taken.
 
-With offsets eliminated (see `calibration.additive`) values have the covariance A^-1, in
+With offsets eliminated (see `models.additive`) values have the covariance A^-1, in
 units of the rest's variance. It has a part that ratings cannot show: a shift of all
 offsets against all values, a / R for R reviewers and the same for each two items, as
 other reviewers of this kind may be stricter on the whole. Anchors fix it, so beside
@@ -25,20 +25,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration import solver
-from evenhand.calibration.adaptive import LEVELS
-from evenhand.calibration.additive import MOST, Equations, Links
-from evenhand.calibration.design import (
+from evenhand.claims import NONE, Claim, Drawn, Json, Notice, certify, tail
+from evenhand.diagnosis import ladder
+from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
+from evenhand.models import solver
+from evenhand.models.adaptive import LEVELS
+from evenhand.models.additive import MOST, Equations, Links
+from evenhand.models.design import (
     data_notices,
     design,
     fit_notices,
     linked_groups,
     require_rated,
 )
-from evenhand.calibration.solver import Definite, one_thread
-from evenhand.claims import NONE, Claim, Drawn, Json, Notice, certify, tail
-from evenhand.diagnosis import ladder
-from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
+from evenhand.models.solver import Definite, one_thread
 from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, as_ratings
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evenhand.arrays import Codes, Scores, Table
-    from evenhand.calibration.additive import Sums
     from evenhand.claims import Certificate, Label
+    from evenhand.models.additive import Sums
     from evenhand.ratings import Data, Names
 
     Anchors = Mapping[str, float] | Mapping[int, float] | Mapping[Label, float]
@@ -426,8 +426,8 @@ def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notic
 def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
     """Return values and their errors by the model, on the scale that it has."""
     if method == "bradley-terry":
-        from evenhand.calibration.bradley_terry import bradley_terry  # noqa: PLC0415 - for orders alone
-        from evenhand.calibration.posterior import drawn_values  # noqa: PLC0415 - likewise
+        from evenhand.models.bradley_terry import bradley_terry  # noqa: PLC0415 - for orders alone
+        from evenhand.models.posterior import drawn_values  # noqa: PLC0415 - likewise
 
         drawn = drawn_values(ratings, bradley_terry(ratings), DRAWS, seed)
         away = drawn - drawn.mean(axis=0)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import progress
-from evenhand.calibration import redraws
 from evenhand.diagnosis import ladder
 from evenhand.diagnosis import reviewers as reviewer_models
 from evenhand.diagnosis.check import (
@@ -36,6 +35,7 @@ from evenhand.diagnosis.reviewers import (
 )
 from evenhand.errors import OptionError
 from evenhand.formats.reading import read_ratings
+from evenhand.models import redraws
 from evenhand.posets.graph import comparisons
 from evenhand.randomness import stream
 from evenhand.ranking.ranking import rank
@@ -331,7 +331,7 @@ def test_errors_of_offsets_are_as_large_as_the_offsets_err(
     # 360 errors over standard errors: their mean square is 1 with a standard error
     # of 0.075, a little more as they hang together.
     if route == "passes":
-        monkeypatch.setattr("evenhand.calibration.solver.TABLE", 0)
+        monkeypatch.setattr("evenhand.models.solver.TABLE", 0)
     squares = []
     for seed in range(9):
         ratings, _, offsets = crossed(seed, (30, 40, 6), (1.0, 0.7, 0.6))

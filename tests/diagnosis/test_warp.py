@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.arrays import Codes
-from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.means import item_means
 from evenhand.diagnosis.warp import STRENGTHS, warp, warped
 from evenhand.errors import OptionError, RatingsError
+from evenhand.models.adaptive import adaptive
+from evenhand.models.means import item_means
 from evenhand.randomness import permutation, stream
 from evenhand.ranking.methods import Borda, Safe, Twins, by_estimates
 from evenhand.ratings import Ratings
@@ -211,8 +211,8 @@ def test_a_value_is_a_method_with_its_options() -> None:
 def test_what_draws_share_changes_no_draw(
     monkeypatch: pytest.MonkeyPatch, table: int
 ) -> None:
-    monkeypatch.setattr("evenhand.calibration.solver.TABLE", table)
-    monkeypatch.setattr("evenhand.calibration.additive.TRACE_SIGNS", 100)
+    monkeypatch.setattr("evenhand.models.solver.TABLE", table)
+    monkeypatch.setattr("evenhand.models.additive.TRACE_SIGNS", 100)
 
     def alone(ratings: Ratings, _: np.random.Generator) -> NDArray[np.int64]:
         lots = permutation(stream(7, "estimates"), ratings.n_items)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.calibration.bradley_terry import maximise, pairs_of, wins
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import simulate
+from evenhand.models.bradley_terry import maximise, pairs_of, wins
 from evenhand.ratings import Ratings
 
 PAIRS = 66

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from evenhand import designs
 from evenhand.ab.weights import rational
-from evenhand.calibration.means import item_means
 from evenhand.claims import Label, Notice
 from evenhand.errors import ContradictionError, OptionError, RatingsError
 from evenhand.method import as_method, methods
+from evenhand.models.means import item_means
 from evenhand.posets.graph import Comparisons, comparisons, is_ordering
 from evenhand.randomness import stream
 from evenhand.ranking.flips import settle_twins

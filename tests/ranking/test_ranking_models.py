@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from evenhand.calibration.adaptive import adaptive
 from evenhand.errors import OptionError, RatingsError
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import draw_ratings
 from evenhand.method import methods
+from evenhand.models.adaptive import adaptive
 from evenhand.ranking.claims import DISTINCT
 from evenhand.ranking.methods import Model, Safe
 from evenhand.ranking.ranking import rank

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.additive import additive
-from evenhand.calibration.bradley_terry import borda, bradley_terry
-from evenhand.calibration.design import Fit
-from evenhand.calibration.posterior import adaptive_errors
 from evenhand.errors import OptionError
+from evenhand.models.adaptive import adaptive
+from evenhand.models.additive import additive
+from evenhand.models.bradley_terry import borda, bradley_terry
+from evenhand.models.design import Fit
+from evenhand.models.posterior import adaptive_errors
 from evenhand.posets import averages, from_edges
 from evenhand.ranking.methods import Answer, Task
 from evenhand.ranking.uncertainty import (
@@ -243,7 +243,7 @@ MODELS: dict[str, Callable[[Ratings], Fit]] = {
 }
 
 
-# The draws of every model: tests/calibration/test_posterior.py.
+# The draws of every model: tests/models/test_posterior.py.
 @pytest.fixture(scope="module")
 def drawn() -> list[tuple[Floats, RankUncertainty]]:
     """Values and what the additive model says of the ranks, of 60 sets."""

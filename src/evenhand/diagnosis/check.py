@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.design import data_notices, linked_groups
 from evenhand.claims import Drawn, Json, Notice, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import ladder, reviewers
@@ -26,6 +24,8 @@ from evenhand.diagnosis.reviewers import (
     UNRELATED,
 )
 from evenhand.errors import OptionError, counted, listing, require_whole, shown
+from evenhand.models.adaptive import adaptive
+from evenhand.models.design import data_notices, linked_groups
 from evenhand.posets.contradictions import strong_groups
 from evenhand.posets.graph import comparisons, components
 from evenhand.progress import say, working
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evenhand.arrays import Codes
-    from evenhand.calibration.design import Fit
     from evenhand.claims import Label
+    from evenhand.models.design import Fit
     from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Data, Names
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.affine import fit_affine, start
-from evenhand.calibration.bradley_terry import order_values
-from evenhand.calibration.design import design, settled
-from evenhand.calibration.isotonic import isotonic
+from evenhand.models.affine import fit_affine, start
+from evenhand.models.bradley_terry import order_values
+from evenhand.models.design import design, settled
+from evenhand.models.isotonic import isotonic
 from evenhand.progress import say
 from evenhand.randomness import Stream, permutation, stream, uniforms
 

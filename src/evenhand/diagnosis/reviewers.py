@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import nctdtr, stdtr
 
-from evenhand.calibration import affine
-from evenhand.calibration.additive import Equations, Mixed
-from evenhand.calibration.design import Design, design, steps, totals
-from evenhand.calibration.fixed_sums import fixed_sums
-from evenhand.calibration.redraws import fit_many
 from evenhand.columns import place_of
+from evenhand.models import affine
+from evenhand.models.additive import Equations, Mixed
+from evenhand.models.design import Design, design, steps, totals
+from evenhand.models.fixed_sums import fixed_sums
+from evenhand.models.redraws import fit_many
 from evenhand.randomness import Stream, standard_normal, uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.arrays import Codes, Flags, Scores, Table
-    from evenhand.calibration.design import Variances
     from evenhand.claims import Label
+    from evenhand.models.design import Variances
     from evenhand.ratings import Ratings
 
 

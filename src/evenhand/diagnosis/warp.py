@@ -27,9 +27,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from evenhand.arrays import Codes, Scores
-from evenhand.calibration.adaptive import adaptive_again
-from evenhand.calibration.design import steps
-from evenhand.calibration.means import item_means
 from evenhand.claims import Json, Label, Notice, tail
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
@@ -43,6 +40,9 @@ from evenhand.errors import (
 )
 from evenhand.losses import kendall_tau
 from evenhand.method import as_method
+from evenhand.models.adaptive import adaptive_again
+from evenhand.models.design import steps
+from evenhand.models.means import item_means
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from, standard_normal, stream, uniforms
 from evenhand.ranking.methods import Adaptive, Mean, RankMethod, Task, by_estimates

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from evenhand.arrays import Codes, Scores
-    from evenhand.calibration.design import Fit
     from evenhand.claims import Claim, Finding
+    from evenhand.models.design import Fit
     from evenhand.posets.averaging import MeanRankOrder
     from evenhand.posets.graph import Comparisons
     from evenhand.ranking.flips import Coin
@@ -654,8 +654,8 @@ class Mean(RankMethod):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.calibration.design import Fit
-        from evenhand.calibration.means import item_means
+        from evenhand.models.design import Fit
+        from evenhand.models.means import item_means
         from evenhand.ranking.notices import by_lot
         from evenhand.ranking.uncertainty import from_model
 
@@ -676,7 +676,7 @@ class Model(RankMethod):
     """A method that sorts items by the estimates of a model, equal ones by lot.
 
     Attributes:
-        module: Where in `evenhand.calibration` the function of its name is, if not in
+        module: Where in `evenhand.models` the function of its name is, if not in
             a module of that name.
     """
 
@@ -689,7 +689,7 @@ class Model(RankMethod):
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
         name = self.name.replace("-", "_")
-        home = importlib.import_module(f"evenhand.calibration.{self.module or name}")
+        home = importlib.import_module(f"evenhand.models.{self.module or name}")
         found: Fit = getattr(home, name)(ratings)
         return found
 
@@ -733,7 +733,7 @@ def _told(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
     codes = {notice.code for notice in fit.notices}
     if fit.rho is None or codes & {"orders_only", "fixed_sums"}:
         return fit.notices
-    from evenhand.calibration.adaptive import rho_sentence
+    from evenhand.models.adaptive import rho_sentence
 
     text, scores = rho_sentence(fit.rho), ratings.scores
     single = np.bincount(ratings.reviewer_codes).max() == 1

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.means import mean, spread
 from evenhand.claims import Notice, certify
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
 from evenhand.errors import OptionError, must_be, shown
 from evenhand.method import as_method
+from evenhand.models.means import mean, spread
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ranking import uncertainty
@@ -249,8 +249,8 @@ def _of_pairs(
 
 def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer:
     """Rank by a method that needs no more than counts of pairs."""
-    from evenhand.calibration import bradley_terry as orders  # noqa: PLC0415 - few have them
-    from evenhand.calibration import pair_models  # noqa: PLC0415 - the same
+    from evenhand.models import bradley_terry as orders  # noqa: PLC0415 - few have them
+    from evenhand.models import pair_models  # noqa: PLC0415 - the same
 
     if str(method) == "mean":
         values = pairs.centre + pairs.totals / pairs.reviews

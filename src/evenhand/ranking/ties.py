@@ -102,7 +102,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.bradley_terry import PRIOR_PRECISION, bradley_terry
+from evenhand.models.bradley_terry import PRIOR_PRECISION, bradley_terry
 from evenhand.posets.contradictions import find_contradiction
 from evenhand.posets.graph import comparisons
 from evenhand.posets.orderings import twins

@@ -38,10 +38,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.additive import additive, additive_without_each
-from evenhand.calibration.design import Fit, settled
-from evenhand.calibration.posterior import adaptive_errors, drawn_values
 from evenhand.errors import require_whole
+from evenhand.models.additive import additive, additive_without_each
+from evenhand.models.design import Fit, settled
+from evenhand.models.posterior import adaptive_errors, drawn_values
 from evenhand.posets.graph import spans
 from evenhand.randomness import permutation, standard_normal, stream, uniforms
 
@@ -251,7 +251,7 @@ def from_fit(
         errors: Standard errors, if not those of the fit.
 
     Examples:
-        >>> from evenhand.calibration.bradley_terry import bradley_terry
+        >>> from evenhand.models.bradley_terry import bradley_terry
         >>> from evenhand.ratings import Ratings
         >>> fit = bradley_terry(Ratings.from_comparisons(["x"] * 30, ["y"] * 30))
         >>> found = from_fit(fit, 7, order=[0, 1])
@@ -322,7 +322,7 @@ def from_model(
 ) -> RankUncertainty | None:
     """Draw values by the model; None if it does not say how.
 
-    Up to 200 items values are drawn together, see `evenhand.calibration.posterior`;
+    Up to 200 items values are drawn together, see `evenhand.models.posterior`;
     beyond, errors of different items count as independent.
 
     Args:
@@ -332,7 +332,7 @@ def from_model(
         order: Item codes, best first.
 
     Examples:
-        >>> from evenhand.calibration.additive import additive, additive_without_each
+        >>> from evenhand.models.additive import additive, additive_without_each
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 9])
         >>> from_model(ratings, additive(ratings), 7, order=[0, 1]).source
@@ -393,7 +393,7 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
     if found.fit is not None or found.uncertainty is not None:
         return found.uncertainty
     if found.split:
-        from evenhand.calibration.bradley_terry import bradley_terry
+        from evenhand.models.bradley_terry import bradley_terry
 
         fit = bradley_terry(task.ratings)
         return from_model(task.ratings, fit, task.seed, order=found.order)
@@ -542,7 +542,7 @@ def leave_one_out(
         >>> leave_one_out(ratings, Mean(), 7)
         (2, 1, 1, 1)
     """
-    from evenhand.calibration.adaptive import adaptive_without_each
+    from evenhand.models.adaptive import adaptive_without_each
     from evenhand.ranking.methods import Task, by_estimates
 
     how, items = how_left_out(ratings, method), ratings.item_codes

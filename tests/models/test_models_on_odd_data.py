@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.additive import additive
-from evenhand.calibration.affine import affine
-from evenhand.calibration.bradley_terry import borda, bradley_terry
-from evenhand.calibration.design import Fit
-from evenhand.calibration.isotonic import isotonic
-from evenhand.calibration.means import centred, z
+from evenhand.models.adaptive import adaptive
+from evenhand.models.additive import additive
+from evenhand.models.affine import affine
+from evenhand.models.bradley_terry import borda, bradley_terry
+from evenhand.models.design import Fit
+from evenhand.models.isotonic import isotonic
+from evenhand.models.means import centred, z
 from evenhand.ratings import Ratings
-from tests.calibration.test_additive import noisy
+from tests.models.test_additive import noisy
 from tests.strategies import any_ratings
 
 Model = Callable[[Ratings], Fit]

@@ -35,11 +35,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration import solver
-from evenhand.calibration.design import ROUNDING, Design, Variances, design, fit_of
-from evenhand.calibration.nodes import EQUAL, Peaks
-from evenhand.calibration.solver import ROUGH, Definite, one_thread, signs
 from evenhand.claims import Notice
+from evenhand.models import solver
+from evenhand.models.design import ROUNDING, Design, Variances, design, fit_of
+from evenhand.models.nodes import EQUAL, Peaks
+from evenhand.models.solver import ROUGH, Definite, one_thread, signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from evenhand.arrays import Flags, Table
-    from evenhand.calibration.design import Fit
-    from evenhand.calibration.nodes import Turned
+    from evenhand.models.design import Fit
+    from evenhand.models.nodes import Turned
     from evenhand.ratings import Ratings
 
     Bounds = tuple[Table | float, Table | float]

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.additive import (
+from evenhand.claims import Notice
+from evenhand.models.additive import (
     START,
     Equations,
     Mixed,
     bound_notices,
     without_each,
 )
-from evenhand.calibration.bradley_terry import order_values, orders_without_each
-from evenhand.calibration.design import (
+from evenhand.models.bradley_terry import order_values, orders_without_each
+from evenhand.models.design import (
     design,
     fit_of,
     normal_scores,
@@ -28,16 +29,15 @@ from evenhand.calibration.design import (
     settled,
     standardised,
 )
-from evenhand.calibration.fixed_sums import fixed_sums
-from evenhand.calibration.redraws import fit_many
-from evenhand.claims import Notice
+from evenhand.models.fixed_sums import fixed_sums
+from evenhand.models.redraws import fit_many
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evenhand.arrays import Scores, Table
-    from evenhand.calibration.design import Fit
+    from evenhand.models.design import Fit
     from evenhand.ratings import Ratings
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.calibration import affine as room
-from evenhand.calibration.additive import additive
-from evenhand.calibration.affine import affine
-from evenhand.calibration.design import Design, design
+from evenhand.models import affine as room
+from evenhand.models.additive import additive
+from evenhand.models.affine import affine
+from evenhand.models.design import Design, design
 from evenhand.ratings import Ratings
 
 Table = NDArray[np.float64]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evenhand.calibration.means import centred, z
 from evenhand.errors import RatingsError
+from evenhand.models.means import centred, z
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
 

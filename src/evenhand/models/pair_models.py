@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.additive import (
+from evenhand.errors import RatingsError
+from evenhand.models.additive import (
     Equations,
     Links,
     Sums,
     bound_notices,
     confounded,
 )
-from evenhand.calibration.bradley_terry import pair_notices
-from evenhand.calibration.design import Fit, fit_notices, settled, totals
-from evenhand.calibration.solver import TABLE
-from evenhand.errors import RatingsError
+from evenhand.models.bradley_terry import pair_notices
+from evenhand.models.design import Fit, fit_notices, settled, totals
+from evenhand.models.solver import TABLE
 from evenhand.posets.graph import connected
 
 if TYPE_CHECKING:

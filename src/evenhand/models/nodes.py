@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenhand.arrays import Codes, Table
-    from evenhand.calibration.additive import Equations, Links, Sums
+    from evenhand.models.additive import Equations, Links, Sums
 
 # Newton's steps; slopes and steps by logarithms of ratios that are rounding, and steps
 # that do not lead to another peak.

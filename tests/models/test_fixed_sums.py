@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import kendalltau
 
 import evenhand as eh
-from evenhand.calibration.adaptive import adaptive_again, adaptive_without_each
-from evenhand.calibration.bradley_terry import orders_without_each
-from evenhand.calibration.fixed_sums import fixed_sums
+from evenhand.models.adaptive import adaptive_again, adaptive_without_each
+from evenhand.models.bradley_terry import orders_without_each
+from evenhand.models.fixed_sums import fixed_sums
 from evenhand.ratings import Ratings
 
 MODELS = 12

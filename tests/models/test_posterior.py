@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.additive import Links, Sums, additive
-from evenhand.calibration.bradley_terry import bradley_terry
-from evenhand.calibration.design import Fit, design
-from evenhand.calibration.nodes import Node, node_at
-from evenhand.calibration.posterior import drawn_values, node_of_means
+from evenhand.models.adaptive import adaptive
+from evenhand.models.additive import Links, Sums, additive
+from evenhand.models.bradley_terry import bradley_terry
+from evenhand.models.design import Fit, design
+from evenhand.models.nodes import Node, node_at
+from evenhand.models.posterior import drawn_values, node_of_means
 from evenhand.ratings import Ratings
 
 Floats = NDArray[np.float64]

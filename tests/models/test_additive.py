@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from evenhand.calibration import additive as room
-from evenhand.calibration import solver
-from evenhand.calibration.additive import additive
-from evenhand.calibration.design import design
+from evenhand.models import additive as room
+from evenhand.models import solver
+from evenhand.models.additive import additive
+from evenhand.models.design import design
 from evenhand.ratings import Ratings
 
 Table = NDArray[np.float64]

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.design import (
+from evenhand.claims import Notice
+from evenhand.errors import counted
+from evenhand.models.design import (
     ROUNDING,
     Design,
     design,
@@ -24,14 +26,12 @@ from evenhand.calibration.design import (
     require_rated,
     totals,
 )
-from evenhand.claims import Notice
-from evenhand.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.arrays import Scores
-    from evenhand.calibration.design import Fit
+    from evenhand.models.design import Fit
     from evenhand.ratings import Ratings
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibration.means import item_means, mean, spread
 from evenhand.errors import RatingsError
+from evenhand.models.means import item_means, mean, spread
 from evenhand.ranking.methods import by_estimates
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibration.design import Variances, settled, standardised
+from evenhand.models.design import Variances, settled, standardised
 
 values = st.lists(st.integers(-50, 50), min_size=1, max_size=8)
 

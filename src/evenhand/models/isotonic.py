@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.affine import State, fit_affine
-from evenhand.calibration.design import Design, design, fit_of, normal_scores, steps
+from evenhand.models.affine import State, fit_affine
+from evenhand.models.design import Design, design, fit_of, normal_scores, steps
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
-    from evenhand.calibration.design import Fit, Steps
+    from evenhand.models.design import Fit, Steps
     from evenhand.ratings import Ratings
 
 

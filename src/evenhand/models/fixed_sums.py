@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import betaln
 
-from evenhand.calibration.bradley_terry import rating_wins
-from evenhand.calibration.design import totals
 from evenhand.claims import Notice
 from evenhand.errors import counted
+from evenhand.models.bradley_terry import rating_wins
+from evenhand.models.design import totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

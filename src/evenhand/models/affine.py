@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.additive import BOUND, MOST, Equations, Mixed
-from evenhand.calibration.design import Design, Variances, design, fit_of
+from evenhand.models.additive import BOUND, MOST, Equations, Mixed
+from evenhand.models.design import Design, Variances, design, fit_of
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
-    from evenhand.calibration.design import Fit
+    from evenhand.models.design import Fit
     from evenhand.ratings import Ratings
 
 

@@ -9,14 +9,14 @@ import pytest
 from scipy.optimize import minimize
 
 import evenhand as eh
-from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.additive import Links, additive
-from evenhand.calibration.affine import affine
-from evenhand.calibration.design import design
-from evenhand.calibration.isotonic import isotonic
-from evenhand.calibration.means import centred, item_means, z
 from evenhand.diagnosis.reviewers import effect_errors, fit_model
 from evenhand.grading import adjusted_means
+from evenhand.models.adaptive import adaptive
+from evenhand.models.additive import Links, additive
+from evenhand.models.affine import affine
+from evenhand.models.design import design
+from evenhand.models.isotonic import isotonic
+from evenhand.models.means import centred, item_means, z
 
 if TYPE_CHECKING:
     from collections.abc import Callable

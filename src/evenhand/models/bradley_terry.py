@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration import solver
-from evenhand.calibration.design import (
+from evenhand.models import solver
+from evenhand.models.design import (
     EQUAL_SCORES,
     INTEGRATED,
     Fit,
@@ -21,7 +21,7 @@ from evenhand.calibration.design import (
     steps,
     totals,
 )
-from evenhand.calibration.solver import Chebyshev, Definite, one_thread
+from evenhand.models.solver import Chebyshev, Definite, one_thread
 from evenhand.posets.graph import comparisons, components, connected
 from evenhand.randomness import picked
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from evenhand.arrays import Codes, Scores, Table
-    from evenhand.calibration.solver import Product
     from evenhand.claims import Notice
     from evenhand.engines.pairs import PairCounts
+    from evenhand.models.solver import Product
     from evenhand.ratings import Ratings
 
 

@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.additive import Equations, Links, additive
-from evenhand.calibration.design import INTEGRATED, design, normal_scores, standardised
-from evenhand.calibration.nodes import Node, node_at
-from evenhand.calibration.solver import one_thread
+from evenhand.models.additive import Equations, Links, additive
+from evenhand.models.design import INTEGRATED, design, normal_scores, standardised
+from evenhand.models.nodes import Node, node_at
+from evenhand.models.solver import one_thread
 from evenhand.randomness import picked, standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
     from evenhand.arrays import Table
-    from evenhand.calibration.additive import Sums
-    from evenhand.calibration.design import Fit, Variances
+    from evenhand.models.additive import Sums
+    from evenhand.models.design import Fit, Variances
     from evenhand.ratings import Ratings
 
 # Logarithms of the ratios of offsets, looked at closer where needed, and of values.
@@ -61,7 +61,7 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         A row of values for each draw; each row has mean 0.
 
     Examples:
-        >>> from evenhand.calibration.additive import additive
+        >>> from evenhand.models.additive import additive
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
         >>> drawn_values(ratings, additive(ratings), 5, 7).shape
@@ -69,7 +69,7 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
     """
     by_orders = fit.rho == 1 or ratings.kind != "scores"
     if fit.method == "bradley-terry" or by_orders:
-        from evenhand.calibration.bradley_terry import drawn_by_orders
+        from evenhand.models.bradley_terry import drawn_by_orders
 
         how = functools.partial(drawn_by_orders, ratings)
     elif fit.method == "adaptive":
@@ -178,7 +178,7 @@ def _of_adaptive(
     estimates = standardised(fit.estimates)
     if weight < SLIGHT:
         return spread * estimates, away
-    from evenhand.calibration.bradley_terry import drawn_by_orders
+    from evenhand.models.bradley_terry import drawn_by_orders
 
     ordinal, ordinal_away = drawn_by_orders(ratings, lots, units)
     ordinal_spread = ordinal.std(axis=1, keepdims=True)
@@ -202,7 +202,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
         Errors by item code, in the unit of the estimates.
 
     Examples:
-        >>> from evenhand.calibration.adaptive import adaptive
+        >>> from evenhand.models.adaptive import adaptive
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
         >>> errors = adaptive_errors(ratings, adaptive(ratings))
@@ -213,7 +213,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
-        from evenhand.calibration.bradley_terry import bradley_terry
+        from evenhand.models.bradley_terry import bradley_terry
 
         ordinal = bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 
-from evenhand.calibration import bradley_terry as room
-from evenhand.calibration import solver
-from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.models import bradley_terry as room
+from evenhand.models import solver
+from evenhand.models.bradley_terry import bradley_terry
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
 

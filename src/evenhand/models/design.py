@@ -368,7 +368,7 @@ def data_notices(ratings: Ratings, *, prior: bool = True) -> list[Notice]:
         text = f"{counted(bare, 'item')} without a rating stand in the middle."
         notices.append(Notice("unrated_items", text))
     if ratings.kind == "scores":
-        from evenhand.calibration.fixed_sums import fixed_sums  # noqa: PLC0415 - it takes orders, which take this
+        from evenhand.models.fixed_sums import fixed_sums  # noqa: PLC0415 - it takes orders, which take this
 
         notices += _score_notices(ratings.scores)
         fixed = fixed_sums(ratings)

@@ -10,8 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from evenhand.calibration.additive import MOST, Equations, additive
-from evenhand.calibration.design import design
+from evenhand.models.additive import MOST, Equations, additive
+from evenhand.models.design import design
 from evenhand.ratings import Ratings
 from tests import kernels
 
@@ -23,7 +23,7 @@ CLEAN = (list("aabbcc"), list("xyyzzx"), [9, 7, 3, 2, 6, 9])
 
 SCRIPT = """
 import json, sys
-from evenhand.calibration import additive, adaptive, affine, isotonic
+from evenhand.models import additive, adaptive, affine, isotonic
 from evenhand.ratings import Ratings
 from tests.kernels import kernels
 found = []

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.additive import LEAST, MOST, Likelihood, Sums, maximise
-from evenhand.calibration.nodes import node_at
-from evenhand.calibration.solver import Chebyshev, one_thread
+from evenhand.models.additive import LEAST, MOST, Likelihood, Sums, maximise
+from evenhand.models.nodes import node_at
+from evenhand.models.solver import Chebyshev, one_thread
 
 if TYPE_CHECKING:
     from evenhand.arrays import Flags, Table
-    from evenhand.calibration.additive import Equations, Links
+    from evenhand.models.additive import Equations, Links
 
 
 # Half the width of a window of log a, and the precision of its nodes.
@@ -39,8 +39,8 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
         `Equations.fit` they are good to about 1e-9.
 
     Examples:
-        >>> from evenhand.calibration.additive import Equations
-        >>> from evenhand.calibration.design import design
+        >>> from evenhand.models.additive import Equations
+        >>> from evenhand.models.design import design
         >>> from evenhand.ratings import Ratings
         >>> made = design(Ratings([0, 0, 1, 1], ["x", "y", "y", "z"], [9, 7, 8, 2]))
         >>> equations = Equations(made)

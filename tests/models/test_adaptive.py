@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from evenhand.calibration.adaptive import adaptive, adaptive_again, rho_sentence
-from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.models.adaptive import adaptive, adaptive_again, rho_sentence
+from evenhand.models.bradley_terry import bradley_terry
 from evenhand.ratings import Ratings
-from tests.calibration.test_additive import Dense, noisy
+from tests.models.test_additive import Dense, noisy
 
 Table = NDArray[np.float64]
 
@@ -127,8 +127,8 @@ def test_other_scores_with_the_same_orders_are_fitted_as_if_alone(
     monkeypatch: pytest.MonkeyPatch, table: int
 ) -> None:
     # With a table of 2 levels at most, equations are solved by passes.
-    monkeypatch.setattr("evenhand.calibration.solver.TABLE", table)
-    monkeypatch.setattr("evenhand.calibration.additive.TRACE_SIGNS", 100)
+    monkeypatch.setattr("evenhand.models.solver.TABLE", table)
+    monkeypatch.setattr("evenhand.models.additive.TRACE_SIGNS", 100)
     ratings = spread_scores(5)
     slopes = np.random.default_rng(1).uniform(0.3, 3, 12)
     others = [

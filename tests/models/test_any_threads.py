@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from evenhand.calibration.adaptive import adaptive
+from evenhand.models.adaptive import adaptive
 from evenhand.ratings import Ratings
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.calibration import isotonic as room
-from evenhand.calibration.affine import fit_affine
-from evenhand.calibration.design import design, normal_scores, steps
-from evenhand.calibration.isotonic import isotonic
+from evenhand.models import isotonic as room
+from evenhand.models.affine import fit_affine
+from evenhand.models.design import design, normal_scores, steps
+from evenhand.models.isotonic import isotonic
 from evenhand.ratings import Ratings
 
 Table = NDArray[np.float64]

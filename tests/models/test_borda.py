@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 
-from evenhand.calibration.bradley_terry import borda
+from evenhand.models.bradley_terry import borda
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
 
