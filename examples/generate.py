@@ -278,6 +278,29 @@ SCALES: tuple[Callable[[float], float], ...] = (
 )
 
 
+SIX_TALKS = {
+    "Ana": {1: 3.9, 2: 7.4, 6: 6.7},
+    "Bo": {3: 4.3, 4: 3.9, 6: 5.1},
+    "Cy": {3: 4.5, 4: 4.4, 5: 6.4},
+    "Dee": {1: 2.2, 2: 4.5, 5: 5.4},
+    "Eli": {2: 5.1, 3: 4.3, 4: 3.1},
+    "Fay": {4: 2.8, 5: 4.8, 6: 4.0},
+    "Gus": {1: 5.3, 2: 7.4, 6: 7.3},
+    "Hal": {1: 1.2, 3: 2.1, 5: 3.3},
+}
+"""Scores by reviewer and number of the talk; drawn once, as the README shows them."""
+
+
+def six_talks() -> str:
+    """Return eight reviewers' scores of three talks each, for the README."""
+    rows = [
+        [reviewer, f"talk {talk}", score]
+        for reviewer, scores in SIX_TALKS.items()
+        for talk, score in scores.items()
+    ]
+    return table(["reviewer", "item", "score"], rows)
+
+
 def conference() -> str:
     """Make a small conference: 16 reviewers of 3 papers each, 12 papers."""
     values = uniforms(stream(SEED, "demo values"), 12)
@@ -299,6 +322,7 @@ FILES: dict[str, Callable[[], str]] = {
     "conference.csv": conference,
     "designs.csv": two_designs,
     "panel.csv": panel,
+    "talks.csv": six_talks,
     "judges.csv": lambda: table(["judge", "prompt", "model", "score"], judged()),
     "judges-long.csv": judged_long,
     "contradiction.csv": lambda: table(

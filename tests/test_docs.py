@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -48,6 +49,8 @@ PAGES = [
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 THEORY = (ROOT / "docs" / "theory.md").read_text()
 JSON = (ROOT / "docs" / "json.md").read_text()
+BENCH = "\n".join(path.read_text() for path in (ROOT / "bench").glob("*.py"))
+OTHER_PROGRAMS: set[str] = set()
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRONG = 2
 
@@ -109,47 +112,72 @@ def test_the_site_has_every_page_without_a_broken_link(tmp_path: Path) -> None:
 
 
 def section(title: str, page: str = REFERENCE) -> str:
-    """Return a section of a page, with the tables that others share with it."""
+    """Return a section of a page."""
     found = re.search(
         rf"^(##+) {re.escape(title)}(?!\w).*?(?=^##|\Z)", page, re.MULTILINE | re.DOTALL
     )
     assert found is not None, title
-    shared = {"Reading FILE": "#reading-file", "Output": "#output"}
-    more = [it for it, link in shared.items() if link in found[0] and it != title]
-    return "\n".join([found[0], *(section(it, page) for it in more)])
+    return found[0]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_option_is_in_the_reference(name: str) -> None:
-    text = section(f"`evenhand {name}")
+def options_of(name: str) -> dict[str, str | None]:
+    """Return the long options of a command, each with its line of help."""
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
-    known = {
-        option
-        for parameter in command.params
+    subcommands = getattr(command, "commands", {}).values()
+    return {
+        option: getattr(parameter, "help", None)
+        for part in (command, *subcommands)
+        for parameter in part.params
         for option in (*parameter.opts, *parameter.secondary_opts)
         if option.startswith("--")
     }
-    assert {option for option in known if f"`{option}" not in text} == set()
-    shown = set(re.findall(r"^\|[^|]*?`(--[a-z-]+)", text, re.MULTILINE))
-    assert shown - known == set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_in_the_reference_and_every_option_has_help(
+    name: str,
+) -> None:
+    assert f"| `evenhand {name}" in REFERENCE
+    assert [option for option, line in options_of(name).items() if not line] == []
+
+
+def test_every_option_that_a_page_names_exists() -> None:
+    known = {option for name in COMMANDS for option in options_of(name)}
+    known |= {"--help", "--version"}
+    known |= set(re.findall(r"\"(--[a-z-]+)\"", BENCH))
+    for page in PAGES:
+        text = re.sub(r"^(pip|zensical|dask|export|docker) .*$", "", page.read_text())
+        named = set(re.findall(r"(?:`|evenhand [^`\n]*?)(--[a-z][a-z-]+)", text))
+        assert named - known <= OTHER_PROGRAMS, page.name
 
 
 @pytest.mark.parametrize("job", ["compare", "rank"])
 def test_every_method_and_its_options_are_in_the_reference(job: Job) -> None:
     text = section(f"Methods of {job}")
     cells = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
-    listed = {row[0].split("`")[1]: row for row in cells if len(row) == 3}
+    listed = {row[0].split("`")[1]: row for row in cells}
     assert set(listed) == {method.name for method in methods(job)}
     for method in methods(job):
         name, _, options = listed[method.name]
         assert ("(default)" in name) == method.default
         assert re.findall(r"`(\w+)`", options) == list(method.options())
-    given = {row[0].split("`")[1]: row for row in cells if len(row) == 4}
-    assert set(given) == {name for method in methods(job) for name in method.options()}
-    for name, (_, _, of, _) in given.items():
-        having = [one.name for one in methods(job) if name in one.options()]
-        assert re.findall(r"`([\w-]+)`", of) == having, name
+        described: Any = method.describe()["options"]
+        assert all(option["says"] for option in described)
+
+
+def test_every_word_of_the_glossary_is_in_help_json_or_pages_of_the_app() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text()
+    words = re.findall(r"\*\*([\w ]+)\*\*", page)
+    help_texts = [
+        command.get_help(click.Context(command))
+        for name in COMMANDS
+        if (command := cli.get_command(click.Context(cli), name)) is not None
+    ]
+    templates = (ROOT / "src" / "evenhand" / "web" / "templates").rglob("*.j2")
+    text = "\n".join([*help_texts, JSON, *(path.read_text() for path in templates)])
+    assert len(words) > 35
+    assert {word for word in words if not re.search(rf"(?i)\b{word}", text)} == set()
 
 
 def test_every_weight_is_in_the_pages() -> None:
