@@ -426,10 +426,9 @@ def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notic
 def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
     """Return values and their errors by the model, on the scale that it has."""
     if method == "bradley-terry":
-        from evenhand.models.bradley_terry import bradley_terry  # noqa: PLC0415 - for orders alone
-        from evenhand.models.posterior import drawn_values  # noqa: PLC0415 - likewise
+        from evenhand.models.posterior import draw_from_orders  # noqa: PLC0415 - for orders alone
 
-        drawn = drawn_values(ratings, bradley_terry(ratings), DRAWS, seed)
+        drawn = draw_from_orders(ratings, DRAWS, seed)
         away = drawn - drawn.mean(axis=0)
         shared = away.T @ away[:, codes] / DRAWS
         squares = drawn.var(axis=0)

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from evenhand.method import as_method
 from evenhand.models.adaptive import adaptive
 from evenhand.models.additive import Links, Sums, additive
 from evenhand.models.bradley_terry import bradley_terry
 from evenhand.models.design import Fit, design
 from evenhand.models.nodes import Node, node_at
-from evenhand.models.posterior import drawn_values, node_of_means
+from evenhand.models.posterior import node_of_means
+from evenhand.ranking.methods import RankMethod
 from evenhand.ratings import Ratings
 
 Floats = NDArray[np.float64]
@@ -40,6 +42,10 @@ FITS = {
     "bradley-terry": bradley_terry,
     "mean": means,
 }
+
+
+def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Floats:
+    return as_method(fit.method, RankMethod).draw_values(ratings, fit, number, seed)
 
 
 class Dense:

@@ -1,7 +1,7 @@
 import itertools
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,18 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from evenhand.arrays import Codes
 from evenhand.errors import OptionError
+from evenhand.method import as_method
 from evenhand.models.adaptive import adaptive
 from evenhand.models.additive import additive
 from evenhand.models.bradley_terry import borda, bradley_terry
 from evenhand.models.design import Fit
 from evenhand.models.posterior import adaptive_errors
 from evenhand.posets import averages, from_edges
-from evenhand.ranking.methods import Answer, Task
+from evenhand.ranking import uncertainty
+from evenhand.ranking.methods import Answer, RankMethod, Task
 from evenhand.ranking.uncertainty import (
     RankUncertainty,
     from_fit,
-    from_model,
     from_places,
     sureness,
 )
@@ -233,6 +235,13 @@ LEAST = 0.8
 def mean_fit(ratings: Ratings) -> Fit:
     values = plain_means(ratings)
     return Fit("mean", values, np.zeros(len(values), dtype=np.int64))
+
+
+def from_model(
+    ratings: Ratings, fit: Fit, seed: int, *, order: Sequence[int] | Codes
+) -> RankUncertainty | None:
+    method = as_method(fit.method, RankMethod)
+    return uncertainty.from_model(method, ratings, fit, seed, order=order)
 
 
 MODELS: dict[str, Callable[[Ratings], Fit]] = {

@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -40,12 +40,10 @@ from evenhand.errors import (
 )
 from evenhand.losses import kendall_tau
 from evenhand.method import as_method
-from evenhand.models.adaptive import adaptive_again
 from evenhand.models.design import steps
-from evenhand.models.means import item_means
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from, standard_normal, stream, uniforms
-from evenhand.ranking.methods import Adaptive, Mean, RankMethod, Task, by_estimates
+from evenhand.ranking.methods import Mean, RankMethod
 from evenhand.ratings import Data, Names, Ratings, as_ratings
 
 if TYPE_CHECKING:
@@ -62,8 +60,8 @@ WIDEST = 1e300
 # Scores further out than so many ranges only keep their order.
 FARTHEST = 1e6
 TAILS = (0.05, 0.95)
-# Scores that are warped at once, and draws: adaptive fits many sets in one go.
-AT_ONCE, MOST_AT_ONCE, ONE_BY_ONE = 2_000_000, 200, 10
+# Scores that are warped at once.
+AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,9 +279,8 @@ def warp(
     own = chosen.own and chosen.called != Mean.name
     name = chosen.called if own else str(chosen)
     methods: dict[str, RankMethod] = {name: chosen, "mean": Mean()}
-    orders = {label: _order(one, ratings, seed) for label, one in methods.items()}
-    step = MOST_AT_ONCE if isinstance(chosen, Adaptive) else ONE_BY_ONE
-    step = min(max(AT_ONCE // ratings.n_ratings, 1), step)
+    orders = {label: one.order_checked(ratings, seed) for label, one in methods.items()}
+    step = min(max(AT_ONCE // ratings.n_ratings, 1), chosen.sets_at_once)
     work = functools.partial(_warped_orders, ratings, methods, seed)
     survivals = []
     for one in strengths:
@@ -315,7 +312,7 @@ def _warped_orders(
     given = ratings.scores, ratings.reviewer_codes
     sets = [warped(*given, one, strength) for one in sources]
     return {
-        label: np.stack(_reorders(method, ratings, seed, sets))
+        label: np.stack(method.rerank(ratings, sets, seed))
         for label, method in methods.items()
     }
 
@@ -341,35 +338,6 @@ def _survival(
         unchanged=float((orders == start).all(axis=1).mean()),
         items=tuple(map(WarpedItem, labels, range(1, len(start) + 1), *columns)),
     )
-
-
-def _order(method: RankMethod, ratings: Ratings, seed: int) -> Codes:
-    """Order items without a word on how sure that is."""
-    task = Task(ratings, seed, intervals=False)
-    method.check(task)
-    return method.answer(task).order
-
-
-def _reorders(
-    method: RankMethod, ratings: Ratings, seed: int, sets: Sequence[Scores]
-) -> Sequence[Sequence[int] | Codes]:
-    """Order items by sets of warped scores.
-
-    Warps keep who rated what, and each reviewer's order; where that is most of the
-    work, it is done once.
-    """
-    if isinstance(method, Mean):
-        means = (item_means(ratings, it) for it in sets)
-        return [by_estimates(it, seed, "mean") for it in means]
-    if isinstance(method, Adaptive):
-        return [by_estimates(it, seed) for it in adaptive_again(ratings, sets)]
-    # Codes do for labels, and keep their order.
-    who, what, weights = ratings.reviewer_codes, ratings.item_codes, ratings.weights
-    more: Any = {"all_items": range(ratings.n_items), "people": True}
-    return [
-        _order(method, Ratings(who, what, it, weights=weights, **more), seed)
-        for it in sets
-    ]
 
 
 def _units(scores: Scores) -> tuple[Scores, float, float]:

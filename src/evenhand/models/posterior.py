@@ -29,10 +29,15 @@ from evenhand.models.solver import one_thread
 from evenhand.randomness import picked, standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evenhand.arrays import Table
     from evenhand.models.additive import Sums
     from evenhand.models.design import Fit, Variances
     from evenhand.ratings import Ratings
+
+    # From two uniforms a draw, and normal units for each item, to means and deviations.
+    Spread = Callable[[Table, Table], tuple[Table, Table]]
 
 # Logarithms of the ratios of offsets, looked at closer where needed, and of values.
 OFFSETS, CLOSER, ENOUGH, ZOOMS = np.linspace(-9.0, 9.0, 9), 9, 4, 5
@@ -47,13 +52,14 @@ UNKNOWN = 1e6
 HALF_STEP = 2.0**-54
 
 
-def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
-    """Draw the values of all items together.
+def draw_from_scores(
+    ratings: Ratings, parts: Variances | None, number: int, seed: int
+) -> Table:
+    """Draw the values of all items together by scores with an offset for each reviewer.
 
     Args:
         ratings: The ratings.
-        fit: What `adaptive`, `additive` or `bradley_terry` made of them, or plain means
-            as method "mean".
+        parts: Fitted variances, for many items.
         number: How many draws.
         seed: Where they come from.
 
@@ -61,29 +67,43 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         A row of values for each draw; each row has mean 0.
 
     Examples:
-        >>> from evenhand.models.additive import additive
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
-        >>> drawn_values(ratings, additive(ratings), 5, 7).shape
+        >>> draw_from_scores(ratings, None, 5, 7).shape
         (5, 3)
     """
-    by_orders = fit.rho == 1 or ratings.kind != "scores"
-    if fit.method == "bradley-terry" or by_orders:
-        from evenhand.models.bradley_terry import drawn_by_orders
+    known = _sums(ratings, ratings.scores)
+    return _draw(ratings, functools.partial(_of_scores, *known, parts), number, seed)
 
-        how = functools.partial(drawn_by_orders, ratings)
-    elif fit.method == "adaptive":
-        how = functools.partial(_of_adaptive, ratings, fit)
-    else:
-        means, parts = fit.method == "mean", fit.variances
-        if means and ratings.n_items > INTEGRATED:
-            parts = additive(ratings).variances
-        known = _sums(ratings, ratings.scores)
-        how = functools.partial(_of_scores, *known, parts, means=means)
+
+def draw_from_means(ratings: Ratings, number: int, seed: int) -> Table:
+    """Draw values by the plain means of the items' scores; see `draw_from_scores`."""
+    many = ratings.n_items > INTEGRATED
+    parts = additive(ratings).variances if many else None
+    known = _sums(ratings, ratings.scores)
+    spread = functools.partial(_of_scores, *known, parts, means=True)
+    return _draw(ratings, spread, number, seed)
+
+
+def draw_from_orders(ratings: Ratings, number: int, seed: int) -> Table:
+    """Draw values by each reviewer's order; see `draw_from_scores`."""
+    from evenhand.models.bradley_terry import drawn_by_orders
+
+    return _draw(ratings, functools.partial(drawn_by_orders, ratings), number, seed)
+
+
+def draw_from_both(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
+    """Draw values by scores and orders, as `adaptive` weighs them in its fit."""
+    if fit.rho == 1 or ratings.kind != "scores":
+        return draw_from_orders(ratings, number, seed)
+    return _draw(ratings, functools.partial(_of_adaptive, ratings, fit), number, seed)
+
+
+def _draw(ratings: Ratings, spread: Spread, number: int, seed: int) -> Table:
     shape = number, ratings.n_items + 2
     chance = uniforms(stream(seed, "model draws"), shape) + HALF_STEP
     with one_thread(ratings.n_items):
-        values = np.add(*how(chance[:, :2], standard_normal(chance[:, 2:])))
+        values = np.add(*spread(chance[:, :2], standard_normal(chance[:, 2:])))
     return np.asarray(values - values.mean(axis=1, keepdims=True))
 
 

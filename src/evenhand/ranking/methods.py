@@ -6,8 +6,8 @@ poset and one by comparisons no model.
 
 from __future__ import annotations
 
-import importlib
 import itertools
+import pkgutil
 import sys
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -24,11 +24,11 @@ from evenhand.randomness import below, permutation, stream
 from evenhand.ranking import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from evenhand.arrays import Codes, Scores
+    from evenhand.arrays import Codes, Scores, Table
     from evenhand.claims import Claim, Finding
     from evenhand.models.design import Fit
     from evenhand.posets.averaging import MeanRankOrder
@@ -155,6 +155,12 @@ class RankMethod(Method):
         needs_scores: Whether orders alone do not do.
         weighs: Whether it uses the weights of ratings.
         by_value: Whether it sorts by a value of each item.
+        quick: Whether ranking a report's ratings again some thirty times takes little.
+        again_ratings: Ratings up to which ranking again without each of them takes a
+            second or so.
+        draws_jointly: Whether `draw_values` knows the joint law of values.
+        removes_ratings: Whether `without_each` takes single ratings out of a fit.
+        sets_at_once: How many sets of scores `rerank` takes best in one go.
     """
 
     job = "rank"
@@ -163,6 +169,11 @@ class RankMethod(Method):
     noisy: ClassVar[bool] = False
     needs_scores: ClassVar[bool] = True
     by_value: ClassVar[bool] = False
+    quick: ClassVar[bool] = False
+    again_ratings: ClassVar[int] = 60
+    draws_jointly: ClassVar[bool] = False
+    removes_ratings: ClassVar[bool] = False
+    sets_at_once: ClassVar[int] = 10
 
     @property
     def called(self) -> str:
@@ -194,6 +205,36 @@ class RankMethod(Method):
     def claim(self, ratings: Ratings) -> Claim:  # noqa: ARG002 - most claim the same
         """Return what is proved of it at best, on ratings such as these."""
         return self.best
+
+    def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
+        """Draw the values of all items together, a row for each draw."""
+        raise NotImplementedError
+
+    def errors(self, ratings: Ratings, fit: Fit) -> Table | None:  # noqa: ARG002 - some ask them
+        """Return a standard error for each estimate, None if it has none."""
+        return fit.errors
+
+    def without_each(self, ratings: Ratings) -> Table:
+        """Return for each rating the estimates of all items without it."""
+        raise NotImplementedError
+
+    def rerank(
+        self, ratings: Ratings, sets: Sequence[Scores], seed: int
+    ) -> list[Codes]:
+        """Order items by other scores that keep each reviewer's order and ties."""
+        from evenhand.ratings import Ratings
+
+        # Codes do for labels, and keep their order.
+        who, what, weights = ratings.reviewer_codes, ratings.item_codes, ratings.weights
+        more: Any = {"all_items": range(ratings.n_items), "people": True}
+        again = (Ratings(who, what, scores, weights=weights, **more) for scores in sets)
+        return [self.order_checked(data, seed) for data in again]
+
+    def order_checked(self, ratings: Ratings, seed: int) -> Codes:
+        """Order items, or refuse, without a word on how sure the order is."""
+        task = Task(ratings, seed, intervals=False)
+        self.check(task)
+        return self.answer(task).order
 
     @classmethod
     def of_function(cls, function: Callable[..., object]) -> Self:
@@ -651,6 +692,9 @@ class Mean(RankMethod):
     weighs = True
     by_value = True
     needs_scores = False
+    quick = True
+    again_ratings = 1500
+    draws_jointly = True
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
@@ -668,30 +712,53 @@ class Mean(RankMethod):
         text = by_lot("means", ties, task.ratings.item_labels)
         told = (Notice("tied_means", text),) if ties else ()
         fit = Fit("mean", means, np.zeros_like(order))
-        sure = from_model(task.ratings, fit, task.seed, order=order)
+        sure = from_model(self, task.ratings, fit, task.seed, order=order)
         return Answer(order, notices=told, uncertainty=sure)
+
+    def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:  # noqa: ARG002 - means say all
+        """Draw the values of all items together, a row for each draw."""
+        from evenhand.models.posterior import draw_from_means
+
+        return draw_from_means(ratings, number, seed)
+
+    def errors(self, ratings: Ratings, fit: Fit) -> Table:  # noqa: ARG002 - counts say all
+        """Return a standard error for each mean."""
+        from evenhand.models.additive import additive
+
+        parts = additive(ratings).variances
+        shared = 1.0 if parts is None else parts.reviewer + parts.rest
+        return np.sqrt(shared / np.bincount(ratings.item_codes))
+
+    def rerank(
+        self, ratings: Ratings, sets: Sequence[Scores], seed: int
+    ) -> list[Codes]:
+        """Order items by other scores that keep each reviewer's order and ties."""
+        from evenhand.models.means import item_means
+
+        return [
+            by_estimates(item_means(ratings, scores), seed, "mean") for scores in sets
+        ]
 
 
 class Model(RankMethod):
     """A method that sorts items by the estimates of a model, equal ones by lot.
 
     Attributes:
-        module: Where in `evenhand.models` the function of its name is, if not in
-            a module of that name.
+        function: Where the function from ratings to a Fit is, as module:name. It is
+            imported when it is asked, as each model takes others along.
     """
 
     best = claims.MODEL
     noisy = True
     weighs = True
     by_value = True
-    module: ClassVar[str] = ""
+    quick = True
+    function: ClassVar[str]
 
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
-        name = self.name.replace("-", "_")
-        home = importlib.import_module(f"evenhand.models.{self.module or name}")
-        found: Fit = getattr(home, name)(ratings)
-        return found
+        fit: Fit = pkgutil.resolve_name(self.function)(ratings)
+        return fit
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
@@ -702,7 +769,7 @@ class Model(RankMethod):
         from evenhand.ranking.notices import lot_notices
         from evenhand.ranking.uncertainty import from_model
 
-        sure = from_model(task.ratings, fit, task.seed, order=order)
+        sure = from_model(self, task.ratings, fit, task.seed, order=order)
         told = () if sure else (Notice("no_intervals", NO_INTERVALS.format(self.name)),)
         lots = lot_notices("estimates", fit.estimates, order, task.ratings.item_labels)
         notices = (*_told(fit, task.ratings), *lots, *told)
@@ -753,10 +820,41 @@ class Adaptive(Model):
     best = claims.ADAPTIVE
     default = True
     needs_scores = False
+    function = "evenhand.models.adaptive:adaptive"
+    draws_jointly = True
+    removes_ratings = True
+    sets_at_once = 200
 
     def claim(self, ratings: Ratings) -> Claim:
         """Return what is proved of it, which is less of a choice without scores."""
         return self.best if ratings.kind == "scores" else claims.ORDERS_ONLY
+
+    def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
+        """Draw the values of all items together, a row for each draw."""
+        from evenhand.models.posterior import draw_from_both
+
+        return draw_from_both(ratings, fit, number, seed)
+
+    def errors(self, ratings: Ratings, fit: Fit) -> Table:
+        """Return a standard error for each estimate."""
+        from evenhand.models.posterior import adaptive_errors
+
+        return adaptive_errors(ratings, fit)
+
+    def without_each(self, ratings: Ratings) -> Table:
+        """Return for each rating the estimates of all items without it."""
+        from evenhand.models.adaptive import adaptive_without_each
+
+        return adaptive_without_each(ratings)
+
+    def rerank(
+        self, ratings: Ratings, sets: Sequence[Scores], seed: int
+    ) -> list[Codes]:
+        """Order items by other scores that keep each reviewer's order and ties."""
+        from evenhand.models.adaptive import adaptive_again
+
+        again = adaptive_again(ratings, sets)
+        return [by_estimates(estimates, seed) for estimates in again]
 
 
 class Centred(Model):
@@ -764,7 +862,8 @@ class Centred(Model):
 
     name = "centred"
     assumes = "scales that differ by an offset; reviewers who see equally good items"
-    module = "means"
+    function = "evenhand.models.means:centred"
+    again_ratings = 1500
 
 
 class Z(Model):
@@ -775,7 +874,8 @@ class Z(Model):
         "scales that differ by offset and slope; reviewers who see equally good and "
         "equally varied items"
     )
-    module = "means"
+    function = "evenhand.models.means:z"
+    again_ratings = 1000
 
 
 class Additive(Model):
@@ -783,6 +883,21 @@ class Additive(Model):
 
     name = "additive"
     assumes = "scales that differ by an offset"
+    function = "evenhand.models.additive:additive"
+    draws_jointly = True
+    removes_ratings = True
+
+    def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
+        """Draw the values of all items together, a row for each draw."""
+        from evenhand.models.posterior import draw_from_scores
+
+        return draw_from_scores(ratings, fit.variances, number, seed)
+
+    def without_each(self, ratings: Ratings) -> Table:
+        """Return for each rating the estimates of all items without it."""
+        from evenhand.models.additive import additive_without_each
+
+        return additive_without_each(ratings)
 
 
 class Affine(Model):
@@ -790,6 +905,7 @@ class Affine(Model):
 
     name = "affine"
     assumes = "scales that differ by offset and slope"
+    function = "evenhand.models.affine:affine"
 
 
 class Isotonic(Model):
@@ -797,6 +913,8 @@ class Isotonic(Model):
 
     name = "isotonic"
     assumes = "any increasing scales, and enough ratings to learn them"
+    function = "evenhand.models.isotonic:isotonic"
+    quick = False
 
 
 class Orders(Model):
@@ -813,11 +931,21 @@ class BradleyTerry(Orders):
 
     name = "bradley-terry"
     assumes = f"{ANY_SCALES}; errors of reviewers alike for all items"
+    function = "evenhand.models.bradley_terry:bradley_terry"
+    draws_jointly = True
+
+    def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:  # noqa: ARG002 - orders say all
+        """Draw the values of all items together, a row for each draw."""
+        from evenhand.models.posterior import draw_from_orders
+
+        return draw_from_orders(ratings, number, seed)
 
 
 class Borda(Orders):
     """By the share of comparisons that an item won."""
 
     name = "borda"
-    module = "bradley_terry"
+    function = "evenhand.models.bradley_terry:borda"
+    quick = False
+    again_ratings = 500
     assumes = f"{ANY_SCALES}; reviewers who see equally good items"

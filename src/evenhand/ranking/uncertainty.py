@@ -39,9 +39,7 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.errors import require_whole
-from evenhand.models.additive import additive, additive_without_each
 from evenhand.models.design import Fit, settled
-from evenhand.models.posterior import adaptive_errors, drawn_values
 from evenhand.posets.graph import spans
 from evenhand.randomness import permutation, standard_normal, stream, uniforms
 
@@ -77,8 +75,6 @@ LOOKED_AT = 200
 WEIGHED_ITEMS = 100
 # Items up to which values are drawn together; beyond, the common level is 1/200.
 JOINT_ITEMS = 200
-# Models with a joint law of values, and plain means.
-JOINT = ("adaptive", "additive", "bradley-terry", "mean")
 # Numbers drawn in all, and how many draws at least and at most.
 MODEL_WORK, MODEL_DRAWS = 4_000_000, (200, 2000)
 # Draws of clusters, and values of a model that are drawn and ranked at once.
@@ -96,9 +92,6 @@ LONG = (
     "Where items would stand without single reviews is not worked out: that takes too "
     "long by method {!r} for so many ratings."
 )
-# Ratings up to which ranking again for each of them takes a second or so, by method.
-AGAIN_RATINGS = {"borda": 500, "centred": 1500, "mean": 1500, "z": 1000}
-SLOW_RATINGS = 60
 # Ratings times items, and reviewers or items, whichever are fewer, that fit.
 HELD_CELLS, HELD_LEVELS = 6_000_000, 1000
 
@@ -318,7 +311,7 @@ def from_clusters(
 
 
 def from_model(
-    ratings: Ratings, fit: Fit, seed: int, *, order: Order
+    method: RankMethod, ratings: Ratings, fit: Fit, seed: int, *, order: Order
 ) -> RankUncertainty | None:
     """Draw values by the model; None if it does not say how.
 
@@ -326,28 +319,24 @@ def from_model(
     beyond, errors of different items count as independent.
 
     Args:
+        method: The model.
         ratings: The ratings.
-        fit: What a model made of them; method "mean" stands for plain means.
+        fit: What the model made of them.
         seed: Where the draws come from.
         order: Item codes, best first.
 
     Examples:
-        >>> from evenhand.models.additive import additive, additive_without_each
+        >>> from evenhand.ranking.methods import Additive
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 9])
-        >>> from_model(ratings, additive(ratings), 7, order=[0, 1]).source
+        >>> model = Additive()
+        >>> from_model(model, ratings, model.fit(ratings), 7, order=[0, 1]).source
         'model'
     """
-    if fit.method in JOINT and ratings.n_items <= JOINT_ITEMS:
-        draw = functools.partial(drawn_values, ratings, fit, seed=seed)
+    if method.draws_jointly and ratings.n_items <= JOINT_ITEMS:
+        draw = functools.partial(method.draw_values, ratings, fit, seed=seed)
         return from_values(lambda size: [draw(size)], seed, order=order)
-    errors = fit.errors
-    if fit.method == "adaptive":
-        errors = adaptive_errors(ratings, fit)
-    elif fit.method == "mean":
-        counts, parts = np.bincount(ratings.item_codes), additive(ratings).variances
-        shared = 1.0 if parts is None else parts.reviewer + parts.rest
-        errors = np.sqrt(shared / counts)
+    errors = method.errors(ratings, fit)
     if errors is None:
         return None
     return from_fit(fit, seed, order=order, errors=errors)
@@ -393,10 +382,11 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
     if found.fit is not None or found.uncertainty is not None:
         return found.uncertainty
     if found.split:
-        from evenhand.models.bradley_terry import bradley_terry
+        from evenhand.ranking.methods import BradleyTerry
 
-        fit = bradley_terry(task.ratings)
-        return from_model(task.ratings, fit, task.seed, order=found.order)
+        model, ratings = BradleyTerry(), task.ratings
+        fit = model.fit(ratings)
+        return from_model(model, ratings, fit, task.seed, order=found.order)
     if found.mean_ranks is not None:
         known = found.mean_ranks.averages
     elif noisy or task.ratings.n_items > WEIGHED_ITEMS:
@@ -512,12 +502,11 @@ def how_left_out(ratings: Ratings, method: RankMethod) -> str:
     """
     if not method.by_value or ratings.kind == "comparisons":
         return RANDOM.format(method.called)
-    if ratings.n_ratings <= AGAIN_RATINGS.get(method.name, SLOW_RATINGS):
+    if ratings.n_ratings <= method.again_ratings:
         return AGAIN
     least = min(ratings.n_reviewers, ratings.n_items)
     fits = least <= HELD_LEVELS and ratings.n_ratings * ratings.n_items <= HELD_CELLS
-    held = method.name in ("adaptive", "additive") and fits
-    return HELD if held else LONG.format(method.called)
+    return HELD if method.removes_ratings and fits else LONG.format(method.called)
 
 
 def leave_one_out(
@@ -542,7 +531,6 @@ def leave_one_out(
         >>> leave_one_out(ratings, Mean(), 7)
         (2, 1, 1, 1)
     """
-    from evenhand.models.adaptive import adaptive_without_each
     from evenhand.ranking.methods import Task, by_estimates
 
     how, items = how_left_out(ratings, method), ratings.item_codes
@@ -550,8 +538,7 @@ def leave_one_out(
     if how not in (AGAIN, HELD):
         return tuple(found)
     if how == HELD:
-        adapts = method.name == "adaptive"
-        held = (adaptive_without_each if adapts else additive_without_each)(ratings)
+        held = method.without_each(ratings)
     for row in np.flatnonzero(np.bincount(items)[items] > 1).tolist():
         if how == HELD:
             order = by_estimates(settled(held[row]), seed)

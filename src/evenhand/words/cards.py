@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from evenhand.claims import NONE
 from evenhand.diagnosis.check import TOLD, Check
 from evenhand.method import methods
+from evenhand.ranking.methods import Model
 from evenhand.words import findings, tables
 from evenhand.words.lines import (
     headline,
@@ -136,9 +137,9 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
     verdict, said = headline(result, html=html)
     claimed = _claimed(result.certificate, "ratings")
     codes = {one.code for one in result.notices}
-    ordinal = result.method in ("bradley-terry", "borda") or result.rho == 1
-    orders = ordinal and not claimed["proved"]
     method = {one.name: one for one in methods("rank")}.get(result.method)
+    by_order = method and issubclass(method, Model) and method.ordinal
+    orders = (by_order or result.rho == 1) and not claimed["proved"]
     assumed = ADAPTIVE if result.method == "adaptive" or not method else method.assumes
     if orders:
         assumed = ORDERS

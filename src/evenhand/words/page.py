@@ -48,7 +48,6 @@ ASKED = ["top", "design", "distinct", "test", "both"]
 ASKED += ["onto", "form", "anchors", "passing", "rounding"]
 # Methods of which a warp test is quick enough to be part of every report, which draws
 # scales so often that it takes a few seconds at most.
-QUICK = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", "z")
 DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
 
 
@@ -201,14 +200,14 @@ def warp_beside(result: Ranking) -> Warp | None:
     """Run the warp test of a ranking, None where it would take long."""
     ratings = _ratings(result)
     # The test is about the order of the method.
-    quick = result.method in QUICK and not result.by_share
+    method = details.method_of(result, RankMethod)
+    quick = method is not None and method.quick and not result.by_share
     draws = report_draws(ratings) if quick else 0
     rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
     if not (draws and rated == ratings.n_items > 1):
         return None
     top = None if result.top is None else result.top.k
-    method = details.method_of(result, RankMethod) or result.method
-    return warp(ratings, method=method, draws=draws, top=top, rng=result.seed)
+    return warp(ratings, method=str(method), draws=draws, top=top, rng=result.seed)
 
 
 def report_draws(ratings: Ratings) -> int:
