@@ -100,6 +100,8 @@ Standing: TypeAlias = Literal["checked", "declared", "weaker", "void"]
 Backing: TypeAlias = Literal["declared", "revealed", "verified"]
 """What shows that an assignment was drawn at random; see `assignment_finding`."""
 NONE = "none"
+# Probability of the intervals of ranks and marks, for every number and sentence.
+LEVEL = 0.9
 ANY_SCALES = "any increasing scales"
 REVEALED = "drawn from the revealed secret"
 WORDED = ("says", "weakly", "more")

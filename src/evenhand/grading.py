@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.claims import NONE, Claim, Drawn, Json, Notice, certify, tail
+from evenhand.claims import LEVEL, NONE, Claim, Drawn, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
 from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
 from evenhand.models import solver
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     Range = tuple[float, float]
 
 # Share of truths above each interval, and below.
-TAIL = 0.05
+TAIL = round((1 - LEVEL) / 2, 12)
 # Items up to which a is looked at on a grid, and the grid, as logarithms.
 INTEGRATED, RATIOS = 100, np.linspace(-7.0, 7.0, 29)
 # Draws of values by orders alone, whose errors have no degrees of freedom to speak of.
@@ -90,7 +90,8 @@ NO_ERRORS = (
     "or nothing shows how large errors are. Take the scores as marks, or collect more."
 )
 HOLDS = (
-    "9 of 10 intervals hold what reviewers of this kind would give on average, if {}."
+    f"{10 * LEVEL:g} of 10 intervals hold what reviewers of this kind would give on "
+    "average, if {}."
 )
 ASSUMED = {
     "mean": "no reviewer is stricter than another, and nobody's errors have to do with "

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
+from evenhand.claims import LEVEL
 from evenhand.errors import require_whole
 from evenhand.models.design import Fit, settled
 from evenhand.posets.graph import spans
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
 CLUSTERS = "bootstrap over clusters"
-LEVEL = 0.9
 # What an interval may leave out at either end.
 TAIL = (1 - LEVEL) / 2
 # Probabilities are sums of rounded shares.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
+from evenhand.claims import LEVEL
 from evenhand.errors import counted
 from evenhand.ranking.results import OPEN
 from evenhand.words.lines import score_shares
@@ -248,7 +249,7 @@ def grades(result: Grades) -> Table:
     columns: dict[Column, list[object]] = {
         Column("item"): _names(result.titles, (row.item for row in rows)),
         Number("mark"): [f"{row.mark:{form}}" for row in rows],
-        Number("90 % interval"): [
+        Number(f"{100 * LEVEL:g} % interval"): [
             "given" if row.anchor else span(row.low, row.high) for row in rows
         ],
         Number("error"): [f"{row.error:.{digits}f}" for row in rows],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
+from evenhand.claims import LEVEL
 from evenhand.errors import counted, printable
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def templates(*, html: bool = True) -> jinja2.Environment:
     )
     made.filters |= {"cut": shortened, "digits": figure, "number": "{:,}".format}
     made.globals |= {"counted": counted, "name": name, "share": share}
-    made.globals |= {"joined": joined, "SOURCES": SOURCES}
+    made.globals |= {"joined": joined, "SOURCES": SOURCES, "LEVEL": LEVEL}
     if not html:
         made.globals |= {"name": plain_name, "joined": plain_joined}
     return made
