@@ -11,9 +11,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import threading
 from collections import deque
-from concurrent.futures import BrokenExecutor, CancelledError, Executor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, wait
 from importlib import metadata
 from pickle import PicklingError
 from typing import TYPE_CHECKING, TypeVar
@@ -37,9 +36,9 @@ Result = TypeVar("Result")
 
 # Batches that are sent before the first has come back.
 AHEAD = 256
-# Seconds to wait for a batch. Polars, once imported, restarts system calls after an
-# interrupt, so the keyboard ends only waits that have a limit.
-ENDLESS = threading.TIMEOUT_MAX
+# Seconds between looks at the keyboard during a wait: an interrupt that comes
+# just before it begins, or reaches another thread, does not end it.
+LISTEN = 0.5
 # Seconds that a cluster has to answer, and again to show a worker.
 ANSWER = 4
 KILLED = (
@@ -93,10 +92,10 @@ def run_parts(
         while some := tuple(itertools.islice(left, batch)):
             sent.append(executor.submit(run_batch, version(), work, some))
             if len(sent) == AHEAD:
-                yield from sent[0].result(ENDLESS)
+                yield from _await_batch(sent[0])
                 sent.popleft()
         while sent:
-            yield from sent[0].result(ENDLESS)
+            yield from _await_batch(sent[0])
             sent.popleft()
     except BrokenExecutor as error:
         raise OptionError(KILLED) from error
@@ -105,6 +104,12 @@ def run_parts(
     finally:
         for future in sent:
             future.cancel()
+
+
+def _await_batch(batch: Future[list[Result]]) -> list[Result]:
+    while not wait([batch], timeout=LISTEN).done:
+        pass
+    return batch.result()
 
 
 def run_batch(
