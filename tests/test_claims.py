@@ -5,23 +5,24 @@ import json
 import pytest
 
 from evenhand.claims import (
+    NOT_STRICT,
     Backing,
     Claim,
     Finding,
     assignment_finding,
     certify,
-    not_strict,
 )
 from evenhand.method import Job, methods
+from evenhand.words.claims import CLAIMS, WHATEVER
 
+GIVEN = "given how many scored each item"
 BEST = Claim(
+    "coin",
     "G",
-    "right more often than a coin",
-    "no less often right than a coin",
     loss="zero-one",
     baseline="fair coin",
     prior="any values",
-    conditional="given the counts",
+    given="counts",
     strict=True,
 )
 
@@ -29,37 +30,38 @@ BEST = Claim(
 def test_nothing_found_leaves_the_claim_as_it_is() -> None:
     found = certify(BEST)
     assert (found.theorem, found.loss, found.baseline) == ("G", "zero-one", "fair coin")
-    assert (found.prior, found.conditional) == ("any values", "given the counts")
+    assert (found.prior, found.conditional) == ("any values", GIVEN)
     assert found.strict
     assert found.sentence == (
-        "Right more often than a coin (Theorem G), given the counts."
+        f"Right more often than a fair coin, {WHATEVER} (Theorem G), {GIVEN}."
     )
 
 
 def test_checked_and_declared_assumptions_are_kept_apart() -> None:
-    findings = [Finding("checked", "equal counts"), Finding("declared", "no collusion")]
+    findings = [Finding("no_ties", "checked"), Finding("own_start", "declared")]
     found = certify(BEST, findings)
-    assert found.checked == ("equal counts",)
-    assert found.declared == ("no collusion",)
-    assert found.sentence.endswith("given the counts. It assumes: no collusion.")
+    assert found.checked == ("no ties within a reviewer",)
+    start = "a start that does not look at scores"
+    assert found.declared == (start,)
+    assert found.sentence.endswith(f"{GIVEN}. It assumes: {start}.")
 
 
 def test_a_weaker_claim_says_why_it_is_weaker() -> None:
-    found = certify(BEST, [Finding("weaker", "a gap is too large", not_strict)])
+    found = certify(BEST, [Finding("no_noise", "weaker", leaves=NOT_STRICT)])
     assert found.theorem == "G"
     assert not found.strict
     assert found.sentence == (
-        "No less often right than a coin (Theorem G), given the counts. It claims "
-        "no more, because a gap is too large."
+        f"No less often right than a fair coin, {WHATEVER} (Theorem G), {GIVEN}. It "
+        "claims no more, because without noise nothing distinguishes equal means."
     )
 
 
 def test_one_void_leaves_nothing_whatever_else_holds() -> None:
     findings = [
-        Finding("checked", "equal counts"),
-        Finding("void", "one item has no score"),
-        Finding("weaker", "a gap is too large", not_strict),
-        Finding("void", "nobody knows who scored"),
+        Finding("no_ties", "checked"),
+        Finding("by_proxy", "void"),
+        Finding("no_noise", "weaker", leaves=NOT_STRICT),
+        Finding("split_by_first", "void"),
     ]
     found = certify(BEST, findings, retired=2)
     assert found.theorem == "none"
@@ -68,14 +70,17 @@ def test_one_void_leaves_nothing_whatever_else_holds() -> None:
     assert not found.strict
     assert found.retired == 2
     assert found.sentence == (
-        "No guarantee: one item has no score; nobody knows who scored."
+        "No guarantee: the order is by a proxy, not by mean ranks; reviewers who made "
+        "the groups contradict each other themselves."
     )
 
 
 def test_a_method_without_a_theorem_keeps_its_own_words() -> None:
-    found = certify(Claim("none", "no guarantee: means compare scales"))
+    found = certify(Claim("own"))
     assert found.theorem == "none"
-    assert found.sentence == "No guarantee: means compare scales."
+    assert found.sentence == (
+        "No guarantee: evenhand knows nothing about your own function."
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,9 +121,11 @@ def test_every_strict_claim_of_a_method_has_words_for_a_weaker_one() -> None:
     strict = [method.best for method in methods() if method.best.strict]
     assert len(strict) >= 7
     for claim in strict:
-        assert claim.weakly
-        assert claim.weakly != claim.says
-        assert not certify(claim, [Finding("weaker", "x", not_strict)]).strict
+        words = CLAIMS[claim.code]
+        assert words.weak
+        assert words.weak != words.strict
+        finding = Finding("no_noise", "weaker", leaves=NOT_STRICT)
+        assert not certify(claim, [finding]).strict
 
 
 def test_each_job_has_one_default_method() -> None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from evenhand.errors import listing
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from os import PathLike
 
     import altair as alt
@@ -104,12 +103,11 @@ NONE = "none"
 LEVEL = 0.9
 ANY_SCALES = "any increasing scales"
 REVEALED = "drawn from the revealed secret"
-WORDED = ("says", "weakly", "more")
-NOT_IN_JSON = ("brief", "headline", "reasons")
 NOT_SEALED = "not known to have been sealed before the ratings"
 EXCLUDED = "excluded"
 """Code of the notice that ratings were left out by their labels."""
-LEFT_OUT = "ratings were left out (--exclude, --only) without a look at the scores"
+NOT_STRICT: Mapping[str, Json] = MappingProxyType({"strict": False})
+"""What a finding changes that leaves "never worse" of a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,48 +115,50 @@ class Claim:
     """What is proved of a method if everything that it asks for holds.
 
     Attributes:
+        code: Names its sentences in `evenhand.words.claims`.
         theorem: "G", "K", "T" or "A" for ours, "paper 4" and so on for the paper's, and
             "none".
         loss: What is counted: "zero-one", "kendall", ...
         baseline: What the method is held against.
         prior: What is assumed of the true ranking before any score is seen.
-        conditional: What the claim is given, or averaged over.
+        given: Code of what the claim is given, or averaged over; "conditional" in JSON.
         strict: Whether it is better, not just as good.
-        says: The claim in words, for a sentence.
-        weakly: The same if it is not strict.
-        more: A further sentence, which a headline leaves out.
+        sampled: Whether it holds up to sampling error only.
+        method: Name of the model, where the sentence names it.
     """
 
-    theorem: str
-    says: str
-    weakly: str = ""
-    more: str = ""
+    code: str
+    theorem: str = NONE
     loss: str | None = None
     baseline: str | None = None
     prior: str | None = None
-    conditional: str | None = None
+    given: str | None = None
     strict: bool = False
+    sampled: bool = False
+    method: str | None = None
 
     def sentence(self) -> str:
         """Return the claim as a sentence.
 
         Examples:
-            >>> Claim("G", "never worse than a coin").sentence()
-            'Never worse than a coin (Theorem G).'
+            >>> Claim("fair_coin").sentence()
+            'Right half of the time, whatever the scores: the baseline itself.'
         """
-        head = self.says[:1].upper() + self.says[1:]
-        return f"{head}{_cited(self.theorem)}. {self.more}".strip()
+        from evenhand.words.claims import claim_sentence  # noqa: PLC0415 - words last
+
+        return claim_sentence(self)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as in the JSON, with all that it says in one.
 
         Examples:
-            >>> Claim("none", "nothing", more="Really.").to_dict()["says"]
-            'nothing. Really'
+            >>> Claim("orders_only").to_dict()["says"]
+            'no guarantee. It uses only orders, so no scale can change it; it is as \
+good as its model'
         """
-        says = f"{self.says}. {self.more}" if self.more else self.says
-        told = {**asdict(self), "says": says.removesuffix(".")}
-        return {name: told[name] for name in told if name != "more"}
+        from evenhand.words.claims import claim_json  # noqa: PLC0415 - words come last
+
+        return claim_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,17 +166,26 @@ class Finding:
     """One thing that was found out, or only said, about the data and the design.
 
     Attributes:
+        code: Names its words in `evenhand.words.claims`.
         standing: "checked": it holds in the data. "declared": it is only said.
             "weaker": it leaves a weaker claim. "void": it leaves nothing.
-        text: What it is; a clause for a list or a sentence.
-        leaves: For a weaker claim, what is left of a claim.
-        advice: For a void one that a declaration would mend, how to declare it.
+        facts: What the words are filled in with.
+        leaves: For a weaker claim, the fields of a claim that it changes.
+        mends: Whether a declaration would mend a void one.
     """
 
+    code: str
     standing: Standing
-    text: str
-    leaves: Callable[[Claim], Claim] | None = None
-    advice: str = ""
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    leaves: Mapping[str, Json] = field(default_factory=dict)
+    mends: bool = False
+
+    @property
+    def text(self) -> str:
+        """What it is; a clause for a list or a sentence."""
+        from evenhand.words.claims import finding_text  # noqa: PLC0415 - words last
+
+        return finding_text(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,45 +193,107 @@ class Certificate:
     """What a result may claim.
 
     Attributes:
-        theorem: "G", "K", "T", "A", "paper 4" and so on, or "none".
-        loss: What is counted, None without a theorem; so are the next three.
-        baseline: What the result is held against.
-        prior: What is assumed of the true ranking.
-        conditional: What the claim is given, or averaged over.
-        strict: Whether it is better, not just as good.
-        checked: Assumptions that hold in the data.
-        declared: Assumptions that are only said to hold.
+        claim: What remains of what is proved of the method at best.
+        best: What is proved of it at best.
+        findings: What was found in the data and said of the design.
         retired: Number of reviewers whose scores were used up by coins, or None.
-        sentence: All of it for people.
-        brief: The claim alone, without what it assumes.
-        headline: The first sentence of that.
-        reasons: Why there is no guarantee, what the data show first.
     """
 
-    theorem: str
-    loss: str | None
-    baseline: str | None
-    prior: str | None
-    conditional: str | None
-    strict: bool
-    checked: tuple[str, ...]
-    declared: tuple[str, ...]
-    retired: int | None
-    sentence: str
-    brief: str = ""
-    headline: str = ""
-    reasons: tuple[str, ...] = ()
+    claim: Claim
+    best: Claim
+    findings: tuple[Finding, ...] = ()
+    retired: int | None = None
+
+    @property
+    def theorem(self) -> str:
+        """The theorem: "G", "K", "T", "A", "paper 4" and so on, or "none"."""
+        return self.claim.theorem
+
+    @property
+    def loss(self) -> str | None:
+        """What is counted, None without a theorem; so are the next three."""
+        return self.claim.loss
+
+    @property
+    def baseline(self) -> str | None:
+        """What the result is held against."""
+        return self.claim.baseline
+
+    @property
+    def prior(self) -> str | None:
+        """What is assumed of the true ranking."""
+        return self.claim.prior
+
+    @property
+    def conditional(self) -> str | None:
+        """What the claim is given, or averaged over."""
+        from evenhand.words.claims import GIVEN  # noqa: PLC0415 - words come last
+
+        return GIVEN[self.claim.given] if self.claim.given else None
+
+    @property
+    def strict(self) -> bool:
+        """Whether it is better, not just as good."""
+        return self.claim.strict
+
+    @property
+    def checked(self) -> tuple[str, ...]:
+        """Assumptions that hold in the data."""
+        return self.texts("checked")
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """Assumptions that are only said to hold."""
+        return self.texts("declared")
+
+    @property
+    def voids(self) -> list[Finding]:
+        """What leaves nothing: what the data show, then what could be declared."""
+        found = (one for one in self.findings if one.standing == "void")
+        return sorted(found, key=lambda finding: finding.mends)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why there is no guarantee, what the data show first."""
+        return tuple(finding.text for finding in self.voids)
+
+    @property
+    def sentence(self) -> str:
+        """All of it for people."""
+        from evenhand.words.claims import full  # noqa: PLC0415 - words come last
+
+        return full(self)
+
+    @property
+    def brief(self) -> str:
+        """The claim alone, without what it assumes."""
+        from evenhand.words.claims import brief  # noqa: PLC0415 - words come last
+
+        return brief(self)
+
+    def texts(self, standing: Standing) -> tuple[str, ...]:
+        """List the findings of one standing in words."""
+        return tuple(one.text for one in self.findings if one.standing == standing)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the fields as in the JSON, which has the sentence only once.
+        """Return the fields as in the JSON.
 
         Examples:
-            >>> certify(Claim("none", "nothing")).to_dict()["theorem"]
+            >>> certify(Claim("means")).to_dict()["theorem"]
             'none'
         """
-        lists = {"checked": list(self.checked), "declared": list(self.declared)}
-        found = {**asdict(self), **lists}
-        return {key: found[key] for key in found if key not in NOT_IN_JSON}
+        return {
+            "theorem": self.theorem,
+            "loss": self.loss,
+            "baseline": self.baseline,
+            "prior": self.prior,
+            "conditional": self.conditional,
+            "strict": self.strict,
+            "checked": list(self.checked),
+            "declared": list(self.declared),
+            "retired": self.retired,
+            "sentence": self.sentence,
+        }
 
     def __str__(self) -> str:
         return self.sentence
@@ -242,74 +313,19 @@ def certify(
         What remains.
 
     Examples:
-        >>> best = Claim("G", "right more often than a coin", strict=True)
-        >>> certify(best, [Finding("declared", "a random assignment")]).sentence
-        'Right more often than a coin (Theorem G). It assumes: a random assignment.'
-        >>> certify(best, [Finding("void", "one item has no score")]).sentence
-        'No guarantee: one item has no score.'
+        >>> best = Claim("coin", "G", strict=True)
+        >>> certify(best, [Finding("rounded", "weaker", leaves=NOT_STRICT)]).strict
+        False
+        >>> certify(best, [Finding("by_proxy", "void")]).sentence
+        'No guarantee: the order is by a proxy, not by mean ranks.'
     """
-    found = list(findings)
-    voids = [one for one in found if one.standing == "void"]
-    # What the data show comes before what somebody may still declare.
-    voids.sort(key=lambda finding: finding.advice != "")
-    reasons = tuple(finding.text for finding in voids)
-    if voids or claim.theorem == NONE:
-        head = f"No guarantee: {'; '.join(reasons)}" if voids else claim.says
-        headline = f"{head[:1].upper()}{head[1:]}."
-        brief = sentence = headline if voids else claim.sentence()
-        if voids and all(finding.advice for finding in voids):
-            advice = " ".join(finding.advice for finding in voids)
-            best = f"{claim.says}{_cited(claim.theorem)}"
-            sentence += f" {advice} With that it is, at best, {best}."
-        claim = Claim(NONE, head)
-    else:
-        for finding in found:
-            claim = claim if finding.leaves is None else finding.leaves(claim)
-        brief, sentence = _sentences(claim, found)
-        headline = brief
-    proved = {name: to for name, to in asdict(claim).items() if name not in WORDED}
-    return Certificate(
-        **proved,
-        checked=_texts(found, "checked"),
-        declared=_texts(found, "declared"),
-        retired=retired,
-        sentence=sentence,
-        brief=brief,
-        headline=headline,
-        reasons=reasons,
-    )
-
-
-# What is proved strictly, and what is left where that is all.
-WEAKER = {
-    "closer to": "no farther from",
-    "closer on": "no farther on",
-    "exactly right more often": "exactly right no less often",
-    "right more often": "no less often right",
-}
-
-
-def strictly(claim: Claim, says: str, **changes: str) -> Claim:
-    """Make a claim strict, with what is left of it where it is not.
-
-    Examples:
-        >>> strictly(Claim("G", ""), "right more often than a coin").weakly
-        'no less often right than a coin'
-    """
-    weakly = says
-    for strong, weak in WEAKER.items():
-        weakly = weakly.replace(strong, weak)
-    return replace(claim, says=says, weakly=weakly, strict=True, **changes)
-
-
-def not_strict(claim: Claim) -> Claim:
-    """Leave "never worse" of a claim.
-
-    Examples:
-        >>> not_strict(Claim("G", "better", "never worse", strict=True)).sentence()
-        'Never worse (Theorem G).'
-    """
-    return replace(claim, strict=False, says=claim.weakly or claim.says)
+    findings, remaining = tuple(findings), claim
+    if any(finding.standing == "void" for finding in findings):
+        remaining = Claim("void")
+    elif claim.theorem != NONE:
+        for finding in findings:
+            remaining = replace(remaining, **finding.leaves)  # type: ignore[arg-type]  # fields of a claim
+    return Certificate(remaining, claim, findings, retired)
 
 
 def assignment_finding(
@@ -330,17 +346,13 @@ def assignment_finding(
         >>> assignment_finding("pairs", ("halves",)).standing
         'void'
     """
+    facts: dict[str, Json] = {"design": design, "known": list(known)}
     if design is None:
-        advice = "If they were assigned at random, declare it (design= or --design: "
-        advice += f"{', '.join(known)})."
-        text = "nobody declared how reviewers were assigned"
-        return Finding("void", text, advice=advice)
+        return Finding("undeclared", "void", facts, mends=True)
     if design not in known:
-        text = f"the claim is proved for the designs {listing(known)}, not for"
-        return Finding("void", f"{text} {design!r}")
-    shown = f"{REVEALED}; {NOT_SEALED}" if backing == "revealed" else backing
+        return Finding("other_design", "void", facts)
     standing: Standing = "checked" if backing == "verified" else "declared"
-    return Finding(standing, f"random assignment ({design}): {shown}")
+    return Finding("assignment", standing, {"design": design, "backing": backing})
 
 
 def selection_findings(notices: Iterable[Notice]) -> Iterator[Finding]:
@@ -351,32 +363,4 @@ def selection_findings(notices: Iterable[Notice]) -> Iterator[Finding]:
         ['ratings were left out (--exclude, --only) without a look at the scores']
     """
     if any(notice.code == EXCLUDED for notice in notices):
-        yield Finding("declared", LEFT_OUT)
-
-
-def _texts(findings: Iterable[Finding], standing: Standing) -> tuple[str, ...]:
-    return tuple(found.text for found in findings if found.standing == standing)
-
-
-def _sentences(claim: Claim, findings: list[Finding]) -> tuple[str, str]:
-    """Return the claim by itself, and with all that it rests on."""
-    parts = [claim.sentence().removesuffix(".")]
-    if claim.conditional is not None:
-        parts.append(claim.conditional)
-    text = brief = ", ".join(parts)
-    declared = _texts(findings, "declared")
-    if declared:
-        text += f". It assumes: {'; '.join(declared)}"
-    weaker = _texts(findings, "weaker")
-    if weaker:
-        text += f". It claims no more, because {'; '.join(weaker)}"
-    return f"{brief}.", f"{text}."
-
-
-def _cited(theorem: str) -> str:
-    if theorem == NONE:
-        return ""
-    if theorem.startswith("paper "):
-        rest = theorem.removeprefix("paper ")
-        return f" (the paper's {'Theorem ' if rest[0].isdigit() else ''}{rest})"
-    return f" (Theorem {theorem})"
+        yield Finding("excluded", "declared")

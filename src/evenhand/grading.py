@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.claims import LEVEL, NONE, Claim, Drawn, Json, Notice, certify, tail
+from evenhand.claims import LEVEL, Claim, Drawn, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
 from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
 from evenhand.models import solver
@@ -103,10 +103,6 @@ ASSUMED = {
     "bradley-terry": "reviewers' orders come about as the model has it, each without "
     "regard to the others'",
 }
-SAYS = (
-    "no guarantee: marks are right to the extent that reviewers' scales are as the "
-    "{} model assumes"
-)
 
 
 class Grade(NamedTuple):
@@ -346,7 +342,7 @@ def grade(
             "rounding": step,
         },
         seed=seed,
-        certificate=certify(Claim(NONE, SAYS.format(method))),
+        certificate=certify(Claim("grades", method=method)),
         data=ratings.summary(),
         notices=(*ratings.notices, *weighing, *notices),
         titles=ratings.titles,

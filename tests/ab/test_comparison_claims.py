@@ -11,17 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.ab import weights
-from evenhand.ab.claims import ANSWERED, COUNTED_BLINDLY
 from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Guarded, Votes
 from evenhand.ab.weights import GapWeight, odd
-from evenhand.claims import LEFT_OUT, Certificate, Label
+from evenhand.claims import Certificate, Label
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.engines.counts import Counts
 from evenhand.errors import DesignError, OptionError
 from evenhand.formats.reading import read_ratings
 from evenhand.method import methods
 from evenhand.ratings import Ratings
+from evenhand.words.claims import COUNTED_BLINDLY, LEFT_OUT
+from evenhand.words.claims import EITHER_SCORED as ANSWERED
 
 BEST = {method.name: method.best for method in methods("compare")}
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand.ab.claims import COUNTED_BLINDLY
 from evenhand.claims import Json
 from evenhand.cli import cli
 from evenhand.engines.counts import Once
+from evenhand.words.claims import COUNTED_BLINDLY
 
 REVIEWERS = "from counts: reviewers were not seen"
 # What differs in words, as counts do not show it.

@@ -5,15 +5,16 @@ from collections.abc import Callable
 
 import pytest
 
-from evenhand.claims import LEFT_OUT, Certificate, Label
+from evenhand.claims import Certificate, Label
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.formats.reading import read_ratings
 from evenhand.method import methods
 from evenhand.posets.graph import comparisons, edges
-from evenhand.ranking.claims import ANSWERED
 from evenhand.ranking.methods import Flips, Twins
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
+from evenhand.words.claims import ANY_SET_SCORED as ANSWERED
+from evenhand.words.claims import LEFT_OUT
 
 BEST = {method.name: method.best for method in methods("rank")}
 METHODS = tuple(BEST)

@@ -11,10 +11,10 @@ from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import draw_ratings
 from evenhand.method import methods
 from evenhand.models.adaptive import adaptive
-from evenhand.ranking.claims import DISTINCT
 from evenhand.ranking.methods import Model, Safe
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
+from evenhand.words.claims import DISTINCT
 
 METHODS = [method.name for method in methods("rank")]
 SURE = [name for name in METHODS if name not in {"centred", "z", "borda", "isotonic"}]

@@ -55,9 +55,9 @@ def test_explaining_says_what_weakens_a_claim() -> None:
 
 def test_a_label_with_full_stops_does_not_cut_the_claim() -> None:
     title = "Dr. A. Smith: a long title. Of a paper. " * 4
-    void = Finding("void", f"{title!r} has a score that nobody gave")
-    said = claim(certify(Claim("G", "right more often than a coin"), [void]))
-    assert said.endswith("has a score that nobody gave.")
+    void = Finding("other_design", "void", {"known": ["halves"], "design": title})
+    said = claim(certify(Claim("coin", "G"), [void]))
+    assert said.endswith(f"not for {title!r}.")
 
 
 def test_a_p_value_without_a_design_says_what_it_rests_on() -> None:

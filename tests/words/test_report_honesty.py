@@ -64,9 +64,9 @@ def test_the_coin_of_a_report_is_that_of_the_item_that_came_out(seed: int) -> No
 
 
 def test_a_headline_does_not_end_in_a_label() -> None:
-    void = Finding("void", "'Dr. A. Smith' has no score, so a fair coin decided")
-    line = "No guarantee: 'Dr. A. Smith' has no score, so a fair coin decided."
-    assert claim_line(certify(Claim("G", "better"), [void])) == line
+    void = Finding("other_design", "void", {"known": ["halves"], "design": "Dr. A. B"})
+    line = "No guarantee: the claim is proved for the designs 'halves', not for "
+    assert claim_line(certify(Claim("coin", "G"), [void])) == f"{line}'Dr. A. B'."
 
 
 def test_a_finding_does_not_end_in_a_label() -> None:

@@ -330,7 +330,8 @@ def compare(
     outcome = chosen.run(sides, seed)
     found, shift, told = _tested(sides, chosen, test, declared.design, seed)
     if found is not None:
-        found = replace(found, assumes=p_value_assumptions(sides, declared))
+        assumed = p_value_assumptions(sides, declared)
+        found = replace(found, assumes=tuple(one.text for one in assumed))
     ordinal = sides.verdict is not None or (ratings and ratings.kind != "scores")
     used = {"pairing": outcome.pairing, "test": test, "both": both}
     return Comparison(
@@ -366,10 +367,12 @@ def _turnout_notices(sides: Sides, declared: Declared) -> Iterator[Notice]:
     """Say that the numbers of scores do not fit the design, if they do not."""
     uneven = uneven_turnout(sides, declared)
     if uneven is not None and sides.verdict is None:
+        from evenhand.words.claims import uneven_counts  # noqa: PLC0415 - words last
+
         text = (
-            f"The counts contradict the design: {uneven}, if whether people answer has "
-            "nothing to do with their item. So nothing is claimed, and the p-values do "
-            "not hold. Find out who did not answer, and why."
+            f"The counts contradict the design: {uneven_counts(uneven)}, if whether "
+            "people answer has nothing to do with their item. So nothing is claimed, "
+            "and the p-values do not hold. Find out who did not answer, and why."
         )
         yield Notice("counts_contradict_design", text)
 

@@ -37,9 +37,6 @@ SCHEMA = "evenhand.assignment/1"
 ESCAPED = re.compile(f"'+{FORMULA_START}")
 SHOWN = 20
 KEPT = "The guarantee stays if nobody left{} because of an item."
-OTHER_REASONS = "left for reasons that have nothing to do with items"
-UNSEEN = f"{OTHER_REASONS}, and before seeing theirs, as the organiser declares"
-CALLED = "called in without regard to items"
 UNEQUAL = "With unequal numbers of scores it holds on average over the assignment only."
 NO_PAIRS = (
     "No guarantee is left: the design 'pairs' gives each reviewer two items, and some "
@@ -480,18 +477,13 @@ class Declared:
             ['declared', 'declared']
         """
         amendments = self.assignment.amendments() if self.assignment else []
-        said = (
-            ([one.drop for one in amendments if one.unseen], "reviewer", UNSEEN),
-            (
-                [it.drop for it in amendments if not it.unseen],
-                "reviewer",
-                OTHER_REASONS,
-            ),
-            ([one.add for one in amendments], "substitute", CALLED),
-        )
-        for people, noun, words in said:
-            if number := sum(map(len, people)):
-                yield Finding("declared", f"{counted(number, noun)} {words}")
+        unseen = [one.drop for one in amendments if one.unseen]
+        seen = [one.drop for one in amendments if not one.unseen]
+        groups = {"left_unseen": unseen, "left": seen}
+        groups["substitutes"] = [one.add for one in amendments]
+        for code, labels in groups.items():
+            if number := sum(map(len, labels)):
+                yield Finding(code, "declared", {"reviewers": number})
 
 
 def declare(

@@ -18,22 +18,21 @@ import numpy as np
 from evenhand.claims import (
     ANY_SCALES,
     NONE,
+    NOT_STRICT,
     Certificate,
     Claim,
     Finding,
     assignment_finding,
     certify,
-    not_strict,
     selection_findings,
-    strictly,
 )
 from evenhand.designs import PAIR, RANKING_DESIGNS
-from evenhand.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.arrays import Codes
+    from evenhand.claims import Json
     from evenhand.designs.assignment import Declared
     from evenhand.ranking.methods import Answer, RankMethod
     from evenhand.ratings import Ratings
@@ -45,101 +44,59 @@ CONSISTENT = (
 RANKING_DESIGN = (
     f"{CONSISTENT}; sets of items of one size, assigned to reviewers at random"
 )
-COMPARISONS = "given the comparisons"
 ANY_RANKING = "any true ranking"
 UNIFORM = "every true ranking equally likely"
 AS_ANY_ORDINAL = Claim(
+    "as_any_ordinal",
     "paper Lemma 1",
-    "exactly right as often as any ordinal method can be if every true ranking is "
-    "equally likely",
     loss="zero-one",
     baseline="every ordinal method",
     prior=UNIFORM,
-    conditional=COMPARISONS,
+    given="comparisons",
 )
 AS_ANY_ORDINAL_AT_WORST = replace(
     AS_ANY_ORDINAL,
+    code="as_any_ordinal_at_worst",
     theorem="paper Appendix C",
-    says="exactly right as often as any ordinal method can be in the worst case over "
-    "true rankings",
     prior=ANY_RANKING,
 )
 LEAST_SQUARED_RANKS = replace(
-    AS_ANY_ORDINAL,
-    says="the least expected squared distance of ranks that comparisons alone allow if "
-    "every true ranking is equally likely",
-    loss="squared ranks",
+    AS_ANY_ORDINAL, code="squared_ranks", loss="squared ranks"
 )
-BEATS_ORDINAL = replace(
-    AS_ANY_ORDINAL,
-    says="exactly right more often than every ordinal method if every true ranking is "
-    "equally likely",
-    weakly=AS_ANY_ORDINAL.says,
-    strict=True,
-)
-BEATS_UNIFORM = strictly(
+BEATS_ORDINAL = replace(AS_ANY_ORDINAL, code="beats_ordinal", strict=True)
+BEATS_UNIFORM = replace(
     BEATS_ORDINAL,
-    "exactly right more often than a uniformly random ordering that respects the "
-    "comparisons, whatever the true ranking",
+    code="beats_uniform",
     theorem="paper 8",
     baseline="uniform",
     prior=ANY_RANKING,
 )
-TIES = strictly(
-    Claim("T", "", loss="kendall", prior=ANY_RANKING, conditional=COMPARISONS),
-    "closer to the true ranking in expected Kendall tau than with its ties broken at "
-    "random, whatever the scales and the true ranking",
+TIES = Claim(
+    "ties",
+    "T",
+    loss="kendall",
     baseline="random tie-breaking",
+    prior=ANY_RANKING,
+    given="comparisons",
+    strict=True,
 )
-TIES_TWICE = strictly(
+TIES_TWICE = replace(TIES, code="ties_twice", loss="kendall, zero-one")
+BEATS_ITS_START = replace(
     TIES,
-    f"{TIES.says}, and exactly right more often where its groups are in the right "
-    "order",
-    loss="kendall, zero-one",
-)
-BEATS_ITS_START = strictly(
-    TIES,
-    "closer on average in Kendall tau and footrule than the ordinal ranking it starts "
-    "from if every true ranking is equally likely",
+    code="beats_its_start",
     theorem="paper 7",
     loss="kendall, footrule",
     baseline="the ordinal ranking it starts from",
     prior=UNIFORM,
 )
-MEANS, MODEL, ORDERS, OWN = (
-    Claim(NONE, f"no guarantee{says}")
-    for says in (
-        ": means compare scales with each other, which may differ",
-        ": right only to the extent that reviewers' scales are as it assumes",
-        ", but no scale can change its answer: it looks at each reviewer's order only",
-        ": evenhand knows nothing about your own function",
-    )
-)
-ADAPTIVE = Claim(
-    NONE,
-    "adaptive has no guarantee if scales are arbitrary",
-    more="Method safe has one if items were assigned at random and nobody ties two "
-    "items.",
-)
+MEANS, MODEL, ORDERS, OWN = map(Claim, ("means", "model", "orders", "own"))
+ADAPTIVE = Claim("adaptive")
 # Without scores method safe has nothing to work with, so it is not held out.
-ORDERS_ONLY = Claim(
-    NONE,
-    "no guarantee",
-    more="It uses only orders, so no scale can change it; it is as good as its model.",
-)
-HOW = "(distinct=True or --design 'NAME(distinct)')"
-DISTINCT = "no reviewer would give two items the same score"
+ORDERS_ONLY = Claim("orders_only")
 WHY_SPLIT = {
-    "always": Finding("declared", "split=always was chosen before scores were seen"),
-    "first": Finding(
-        "checked", "reviewers who made the groups contradict each other themselves"
-    ),
-    "all": Finding(
-        "void",
-        "whether to split the reviewers was decided with a look at the scores that "
-        "sort the groups. For a guarantee choose safe(split=always) before scores are "
-        "seen",
-    ),
+    "always": Finding("split_always", "declared"),
+    "first": Finding("split_by_first", "checked"),
+    "all": Finding("split_by_all", "void"),
 }
 
 
@@ -153,55 +110,20 @@ def by_theorem(theorem: str) -> Claim:
     return replace(BEATS_ORDINAL, theorem=theorem)
 
 
-def _kendall_only(claim: Claim) -> Claim:
-    says = TIES.says if claim.strict else TIES.weakly
-    return replace(claim, loss=TIES.loss, says=says, weakly=TIES.weakly)
-
-
-OWN_START = Finding("declared", "a start that does not look at scores")
-BY_PROXY = Finding("void", "the order is by a proxy, not by mean ranks")
-BY_SAMPLE = Finding(
-    "weaker",
-    "mean ranks are from sampled orderings",
-    lambda claim: replace(claim, says=f"up to sampling error {claim.says}"),
-)
-ON_AVERAGE = Finding(
-    "weaker",
-    "with the paper's scan it is proved over random comparisons only",
-    lambda claim: replace(claim, conditional="on average over random comparisons"),
-)
-NO_NOISE = Finding(
-    "weaker", "without noise nothing distinguishes equal means", not_strict
-)
-NOTHING_SETTLED = Finding(
-    "weaker",
-    "no scores were free to settle anything, so it is its ordinal start",
-    not_strict,
-)
+KENDALL_ONLY = {"code": TIES.code, "loss": TIES.loss}
+OWN_START = Finding("own_start", "declared")
+BY_PROXY = Finding("by_proxy", "void")
+BY_SAMPLE = Finding("by_sample", "weaker", leaves={"sampled": True})
+ON_AVERAGE = Finding("on_average", "weaker", leaves={"given": "random_comparisons"})
+NO_NOISE = Finding("no_noise", "weaker", leaves=NOT_STRICT)
+NOTHING_SETTLED = Finding("nothing_settled", "weaker", leaves=NOT_STRICT)
 SPLIT = (
-    Finding("checked", "reviewers split at random, without a look at scores"),
-    Finding("declared", "noise in scores that has nothing to do with items"),
-    Finding(
-        "weaker",
-        "some reviewers made the groups and only the others sorted them",
-        lambda claim: replace(
-            _kendall_only(claim), conditional="given the reviewers who made the groups"
-        ),
-    ),
+    Finding("split_at_random", "checked"),
+    Finding("unrelated_noise", "declared"),
+    Finding("split_groups", "weaker", leaves=KENDALL_ONLY | {"given": "groups"}),
 )
-WHOLE = (
-    Finding("checked", "no contradiction among the comparisons"),
-    Finding("declared", "reviewers order what they see without error"),
-)
-CONFLICTS = Finding(
-    "void",
-    "conflicts of interest keep some reviewers from changing places, which the "
-    "guarantee needs",
-)
-ANSWERED = (
-    "whoever scored their items would have scored any other set that they might have "
-    "been given"
-)
+WHOLE = (Finding("consistent", "checked"), Finding("ordered_rightly", "declared"))
+CONFLICTS = Finding("conflicts", "void")
 
 
 def served_again(reused: int) -> Finding:
@@ -211,8 +133,7 @@ def served_again(reused: int) -> Finding:
         >>> served_again(1).text
         '1 reviewer served more than once'
     """
-    text = f"{counted(reused, 'reviewer')} served more than once"
-    return Finding("weaker", text, _kendall_only)
+    return Finding("served_again", "weaker", {"reviewers": reused}, leaves=KENDALL_ONLY)
 
 
 def ranking_certificate(
@@ -254,7 +175,7 @@ def ranking_certificate(
         *_load_findings(ratings, method, answer, declared),
         *((WHY_SPLIT[answer.split], *SPLIT) if answer.split else WHOLE),
         *((CONFLICTS,) if declared.conflicts and not method.ordinal else ()),
-        _answered(declared),
+        Finding("any_set_scored", "declared", {"missing": declared.missing}),
         *declared.departures(),
         *selection_findings(ratings.notices),
         *answer.findings,
@@ -262,34 +183,22 @@ def ranking_certificate(
     return certify(claim, findings, retired=answer.retired)
 
 
-def _answered(declared: Declared) -> Finding:
-    """Say that nobody's answering depends on their items, and how many did not."""
-    missing = counted(declared.missing, "assigned rating")
-    seen = f" ({missing} missing)" if declared.missing else ""
-    return Finding("declared", f"{ANSWERED}{seen}")
-
-
 def _tie_findings(
     ratings: Ratings, *, split: bool, distinct: bool
 ) -> Iterator[Finding]:
     """Say whether scales increase strictly, which all claims but a split's need."""
     tied = ratings.tied_reviewers
-    if tied:
-        text = f"{counted(tied, 'reviewer')} gave equal scores to several items"
-        text += ", although distinct says that nobody would" if distinct else ""
-        void = f"{text}, and ties within a reviewer void every ranking guarantee"
-    else:
-        yield Finding("checked", "no ties within a reviewer")
-        text = f"nobody declared that {DISTINCT} {HOW}"
-        void = f"nobody declared that {DISTINCT}, under any assignment"
+    facts: dict[str, Json] = {"reviewers": tied, "distinct": distinct, "split": split}
+    if not tied:
+        yield Finding("no_ties", "checked")
     if not tied and (distinct or ratings.kind != "scores"):
-        more = ", whatever the noise" if split else ""
-        yield Finding("declared", f"{DISTINCT}{more}")
-    elif split:
-        yield Finding("weaker", text, not_strict)
+        yield Finding("distinct", "declared", {"split": split})
+        return
+    code = "ties" if tied else "ties_possible"
+    if split:
+        yield Finding(code, "weaker", facts, leaves=NOT_STRICT)
     else:
-        advice = "" if tied else f"If that is so, declare it {HOW}."
-        yield Finding("void", void, advice=advice)
+        yield Finding(code, "void", facts, mends=not tied)
 
 
 def _load_findings(
@@ -298,21 +207,15 @@ def _load_findings(
     loads = np.bincount(ratings.reviewer_codes)
     even = bool(loads.min() == loads.max())
     enough = even if answer.ties is None else answer.ties.equal_loads
-    most = counted(int(loads.max()), "item")
+    facts = {"least": int(loads.min()), "most": int(loads.max())}
     if declared.design == "pairs" and not _distinct_pairs(ratings, loads):
-        text = (
-            "the design 'pairs' gives each reviewer two items and no two the same two, "
-            "which is not so here"
-        )
-        yield Finding("void", text)
+        yield Finding("not_pairs", "void")
     elif not method.ordinal and not enough and not declared.whole:
-        text = f"reviewers scored from {loads.min()} to {most} each, and the guarantee"
-        yield Finding("void", f"{text} needs equal loads")
+        yield Finding("unequal_loads", "void", facts)
     elif even:
-        yield Finding("checked", f"equal loads: {most} each")
+        yield Finding("equal_loads", "checked", facts)
     elif not method.ordinal:
-        text = "equal loads of reviewers used for tied items"
-        yield Finding("checked", text if enough else "loads as they were drawn")
+        yield Finding("equal_tied_loads" if enough else "drawn_loads", "checked")
 
 
 def _distinct_pairs(ratings: Ratings, loads: Codes) -> bool:

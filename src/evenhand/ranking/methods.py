@@ -412,7 +412,7 @@ class ByScores(RankMethod):
     def begun(self, task: Task) -> Answer:
         """Rank by what the method starts from, which its parameters name."""
         found = _left_to_scores(self.start.begin(task))
-        own = tuple(one for one in found.findings if one is claims.OWN_START)
+        own = tuple(one for one in found.findings if one == claims.OWN_START)
         used = {**(found.parameters or {}), **({"own_function": True} if own else {})}
         return replace(found, findings=own, parameters=used)
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from evenhand.claims import NONE
 from evenhand.diagnosis.check import TOLD, Check
 from evenhand.method import methods
 from evenhand.ranking.methods import Model
-from evenhand.words import findings, tables
+from evenhand.words import claims, findings, tables
 from evenhand.words.lines import (
     headline,
     model_lines,
@@ -33,8 +35,6 @@ UNKNOWN = (
     "reviewers use one and the same scale where these ratings cannot tell how strict "
     "they are"
 )
-# Theorems that are told in the words of another.
-SAME = {"A": "T", "paper 5": "K", "paper Lemma 1": "lemma"}
 # Notices about which the reader should do something; they come first.
 URGENT = (
     *("anchors_differ", "confounded", "counts_contradict_design", "equal_scores"),
@@ -212,17 +212,27 @@ def _card(
 
 
 def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:
-    """Take a certificate apart, for sentences in plain words."""
+    """Return what a certificate says in plain words, for templates."""
     if certificate is None:
         return {"proved": False, "reasons": ()}
-    declared = (one.removesuffix(": declared") for one in certificate.declared)
-    _, _, weaker = certificate.sentence.partition("It claims no more, because ")
+    declared, weaker = (
+        [
+            claims.plain_finding(one)
+            for one in certificate.findings
+            if one.standing == by
+        ]
+        for by in ("declared", "weaker")
+    )
+    brief = certificate.brief.removesuffix(".")
+    reasons = [claims.reason_sentence(one) for one in certificate.voids]
     return {
         "proved": certificate.theorem != NONE,
         "certificate": certificate,
-        "theorem": SAME.get(certificate.theorem, certificate.theorem),
+        # No label is in it, so nothing is to be escaped.
+        "claim": Markup(claims.plain_claim(certificate)),  # noqa: S704 - ditto
+        "averaged": certificate.claim.given in claims.AVERAGED,
         "declared": "; ".join(declared),
-        "weaker": weaker.removesuffix("."),
-        "reasons": certificate.reasons or (certificate.brief.removesuffix("."),),
+        "weaker": "; ".join(weaker),
+        "reasons": reasons or (f"Reason: {brief}.",),
         "what": what,
     }

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from evenhand.ab.claims import WHATEVER
 from evenhand.claims import NONE
 from evenhand.errors import aligned, counted, printable
+from evenhand.words import claims
 from evenhand.words.text import (
     figure,
     joined,
@@ -35,6 +35,8 @@ TIE = "tie coin"
 COINS = (TIE, "coin")
 ALPHA = 0.05
 UNEVEN = "counts_contradict_design"
+# Claims without a theorem that do not begin with "No guarantee".
+ESTIMATES = ("adaptive", "agreed", "fair_coin")
 # Items named in a sentence, characters of their titles and of a cell, and rows.
 NAMED, TITLE, WIDE, SHOWN = 12, 40, 60, 40
 # Characters of a name before the shares of scores.
@@ -46,21 +48,24 @@ def claim(certificate: Certificate | None) -> str:
 
     Examples:
         >>> from evenhand.claims import Claim, Finding, certify
-        >>> claim(certify(Claim("G", "never worse than a coin")))
-        'Claim: Never worse than a coin (Theorem G).'
-        >>> claim(certify(Claim("G", "better"), [Finding("declared", "a random draw")]))
-        'Claim: Better (Theorem G). This rests on 1 assumption; see --explain.'
+        >>> claim(certify(Claim("fair_coin")))
+        'Claim: Right half of the time, whatever the scores: the baseline itself.'
     """
     if certificate is None:
         return "Claim: none."
-    verified = [text for text in certificate.checked if text.endswith("verified")]
-    more = "".join(f" Checked: {text}." for text in verified)
+    more = _verified(certificate)
     if certificate.declared and certificate.theorem != NONE:
         number = counted(len(certificate.declared), "assumption")
         more += f" This rests on {number}; see --explain."
     elif certificate.sentence != certificate.brief:
         more += " For more, see --explain."
     return f"Claim: {certificate.brief}{more}"
+
+
+def _verified(certificate: Certificate) -> str:
+    found = [one for one in certificate.findings if one.code == "assignment"]
+    shown = [one.text for one in found if one.facts["backing"] == "verified"]
+    return "".join(f" Checked: {text}." for text in shown)
 
 
 def claim_line(certificate: Certificate | None) -> str:
@@ -72,10 +77,10 @@ def claim_line(certificate: Certificate | None) -> str:
     """
     if certificate is None:
         return "This claims nothing."
-    line = certificate.headline
-    if certificate.theorem != NONE or line.casefold().startswith("no guarantee"):
-        return line
-    return f"An estimate: method {line[0].lower()}{line[1:]}"
+    line = claims.headline(certificate)
+    if certificate.claim.code in ESTIMATES:
+        return f"An estimate: method {line[0].lower()}{line[1:]}"
+    return line
 
 
 def comparison_lines(result: Comparison) -> list[str]:
@@ -104,19 +109,13 @@ def comparison_lines(result: Comparison) -> list[str]:
 
 def _short_claim(certificate: Certificate | None) -> str:
     """Leave to --explain what the claim is given, and part of its words."""
-    said = claim(certificate)
-    if certificate is None or certificate.conditional is None:
-        return said
-    shorter = {
-        f", {certificate.conditional}": "",
-        f"a fair coin, {WHATEVER}": "a coin on any increasing scales",
-        "No less often right": "Never worse",
-        ". This rests on ": "; ",
-        "; see --explain": ": --explain",
-    }
-    for long, short in shorter.items():
-        said = said.replace(long, short)
-    return said
+    if certificate is None or certificate.claim.given is None:
+        return claim(certificate)
+    text = f"Claim: {claims.short(certificate)}{_verified(certificate)}"
+    if not certificate.declared:
+        return text
+    number = counted(len(certificate.declared), "assumption")
+    return f"{text.removesuffix('.')}; {number}: --explain."
 
 
 def _why(result: Comparison) -> str:
