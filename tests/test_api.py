@@ -49,14 +49,7 @@ PUBLIC = {
     "ab",
     "ranking",
 }
-DEVELOPMENT = (
-    "pytest",
-    "hypothesis",
-    "pandas",
-    "pyarrow",
-    "mypy",
-    "ruff",
-)
+DEVELOPMENT = ("pytest", "hypothesis", "pandas", "pyarrow", "mypy", "ruff")
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:

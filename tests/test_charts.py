@@ -107,9 +107,5 @@ def test_methods_differ_in_colour_and_in_marker(styles: dict[str, Style]) -> Non
 
 
 def test_the_papers_method_has_one_colour_in_all_figures() -> None:
-    ours = (
-        figures.RULES["votes"],
-        figures.RANKINGS["flips"],
-        figures.CURVE["curve"],
-    )
+    ours = (figures.RULES["votes"], figures.RANKINGS["flips"], figures.CURVE["curve"])
     assert {style.colour for style in ours} == {charts.BLUE}

@@ -16,13 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.columns import (
-    NUMBER,
-    Source,
-    code_labels,
-    label_series,
-    number_series,
-)
+from evenhand.columns import NUMBER, Source, code_labels, label_series, number_series
 from evenhand.errors import RatingsError, shown
 from evenhand.labels import alike
 from evenhand.ratings import Ratings

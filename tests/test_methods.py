@@ -196,9 +196,7 @@ def test_what_is_no_method_gets_a_sentence_and_never_runs(
 
 
 @pytest.mark.parametrize("thing", [None, 3, ["flips"], {"name": "flips"}, b"flips"])
-def test_what_is_neither_text_nor_method_nor_function_is_refused(
-    thing: object,
-) -> None:
+def test_what_is_neither_text_nor_method_nor_function_is_refused(thing: object) -> None:
     with pytest.raises(eh.OptionError, match="must be a name or a function"):
         as_method(thing, RankMethod)
 

@@ -383,10 +383,7 @@ def test_what_a_judge_did_before_leaving_stays() -> None:
         (("--amend", "draw", "--drop", "Bo", "--seed", "7"), "--seed must be left out"),
         (("--amend", "none", "--drop", "Bo"), "none: The file cannot be read"),
         (("--amend", ".", "--drop", "Bo"), "must be a folder with assignment.json"),
-        (
-            (*BALANCED, "--sheets", "s.csv"),
-            "--sheets must be a file that ends in",
-        ),
+        ((*BALANCED, "--sheets", "s.csv"), "--sheets must be a file that ends in"),
         ((*BALANCED, "--ballots", "b.pdf"), "--ballots must be a file that ends in"),
     ],
 )

@@ -1,13 +1,12 @@
 """`evenhand audit`: exit 0 if nothing differs, 1 if something does, 2 if not ours."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from evenhand import compare, read_ratings
-from evenhand.cli import cli
 from evenhand.designs.drawing import assign
 from evenhand.records.canonical import finish
 from evenhand.records.record import (
@@ -17,6 +16,7 @@ from evenhand.records.record import (
     text_of,
     write_decision,
 )
+from tests import commands
 
 SECRET = "0f" * 32
 PEOPLE = ["Anna", "Bo", "Cy", "Di"]
@@ -36,16 +36,8 @@ def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_decision(decision, "d.json")
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["audit", *words])
-
-
-def refused(*words: str) -> str:
-    result = run(*words)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+run = partial(commands.run, "audit")
+refused = partial(commands.refused, "audit")
 
 
 def test_a_whole_chain_that_fits_exits_zero() -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 import evenhand as eh
 from evenhand.cli import cli
 from evenhand.cli.rank import command as rank_command
 from evenhand.errors import printable
 from evenhand.words.lines import cut_lines
+from tests.commands import FIELDS, refused, run
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 CONFERENCE = str(EXAMPLES / "conference.csv")
@@ -24,76 +24,11 @@ DESIGNS = str(EXAMPLES / "designs.csv")
 FLIPS = ("--method", "flips")
 COMPARE_METHODS = [method.name for method in eh.methods("compare")]
 RANK_METHODS = [method.name for method in eh.methods("rank")]
-COMPARE_FIELDS = [
-    "schema",
-    "items",
-    "winner",
-    "p_first",
-    "p_first_se",
-    "decided_by",
-    "votes",
-    "scores",
-    "difference",
-    "p_value",
-    "p_value_first",
-    "p_value_second",
-    "test",
-    "method",
-    "parameters",
-    "seed",
-    "certificate",
-    "data",
-    "warnings",
-    "version",
-]
-RANK_FIELDS = [
-    "schema",
-    "order",
-    "items",
-    "rho",
-    "intervals",
-    "top",
-    "draws",
-    "method",
-    "parameters",
-    "seed",
-    "certificate",
-    "data",
-    "warnings",
-    "version",
-]
-ITEM_FIELDS = [
-    "item",
-    "rank",
-    "bucket",
-    "mean_rank",
-    "reviews",
-    "rank_low",
-    "rank_high",
-    "p_top",
-    "mean_score",
-    "spread",
-    "estimate",
-    "error",
-    "side",
-]
-
-
-def run(*words: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(cli, list(words), input=given)
-
-
-def refused(result: Result) -> str:
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("evenhand: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
 
 
 def test_compare_prints_the_documented_fields() -> None:
     result = json.loads(run("compare", DESIGNS, "--json", "--seed", "7").stdout)
-    assert list(result) == COMPARE_FIELDS
+    assert list(result) == FIELDS["compare"]
     assert result["schema"] == "evenhand.compare/1"
     assert result["items"] == ["new design", "old design"]
     assert result["winner"] in result["items"]
@@ -107,13 +42,13 @@ def test_compare_prints_the_documented_fields() -> None:
 def test_rank_prints_the_documented_fields() -> None:
     words = ("rank", CONFERENCE, "--json", "--seed", "7", *FLIPS)
     result = json.loads(run(*words).stdout)
-    assert list(result) == RANK_FIELDS
+    assert list(result) == FIELDS["rank"]
     assert result["schema"] == "evenhand.rank/1"
-    assert [list(row) for row in result["items"]] == [ITEM_FIELDS] * 12
+    assert [list(row) for row in result["items"]] == [FIELDS["rank.items"]] * 12
     assert [row["item"] for row in result["items"]] == result["order"]
     assert result["draws"]
     for draw in result["draws"]:
-        assert list(draw) == ["items", "p_first", "first", "reviewers", "anchors"]
+        assert list(draw) == FIELDS["rank.draws"]
 
 
 @pytest.mark.parametrize("command", ["compare", "rank"])
@@ -157,7 +92,7 @@ def test_output_goes_to_a_file_whole(tmp_path: Path) -> None:
 
 def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     target = tmp_path / "no such folder" / "result.json"
-    message = refused(run("rank", CONFERENCE, "-o", str(target)))
+    message = refused("rank", CONFERENCE, "-o", str(target))
     assert "output must be in a folder that is there" in message
     assert list(tmp_path.iterdir()) == []
 
@@ -167,10 +102,7 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     [
         (("rank", "nowhere.csv"), "nowhere.csv"),
         (("rank", CONFERENCE, "--method", "flip"), "did you mean 'flips'?"),
-        (
-            ("rank", CONFERENCE, "--metod", "flips"),
-            "No such option '--metod'",
-        ),
+        (("rank", CONFERENCE, "--metod", "flips"), "No such option '--metod'"),
         (("rank", CONFERENCE, "--seed", "-1"), "--seed"),
         (("rank", CONFERENCE, "--score", "mark"), "unknown column 'mark'"),
         (
@@ -191,10 +123,7 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
             ("rank", CONFERENCE, "--method", "__import__('os').system('date')"),
             "in brackets, got",
         ),
-        (
-            ("rank", CONFERENCE, "--method", "flips(start=mean)"),
-            "unknown start 'mean'",
-        ),
+        (("rank", CONFERENCE, "--method", "flips(start=mean)"), "unknown start 'mean'"),
         (("rank", CONFERENCE, "--column", "mark=x"), "--column must be one of rank"),
         (("rank", "-"), "<stdin>: The file is empty."),
         (("compare", CONFERENCE), "12"),
@@ -211,7 +140,7 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def test_bad_usage_is_one_sentence_and_exit_code_2(
     words: tuple[str, ...], message: str
 ) -> None:
-    assert message.casefold() in refused(run(*words)).casefold()
+    assert message.casefold() in refused(*words).casefold()
 
 
 @pytest.mark.parametrize(
@@ -232,13 +161,13 @@ def test_bad_files_are_one_sentence_with_the_place(
 ) -> None:
     file = tmp_path / "ratings.csv"
     file.write_text(text)
-    assert message in refused(run("rank", str(file)))
+    assert message in refused("rank", str(file))
 
 
 def test_ranks_are_refused_by_cardinal_methods_in_words(tmp_path: Path) -> None:
     file = tmp_path / "ranks.csv"
     file.write_text("reviewer,item,rank\na,x,1\na,y,2\n")
-    message = refused(run("rank", str(file), *FLIPS))
+    message = refused("rank", str(file), *FLIPS)
     assert "a rank is never used as a score" in message
     result = run("rank", str(file), "--method", "topological", "--json")
     assert json.loads(result.stdout)["order"] == ["x", "y"]
@@ -318,7 +247,7 @@ def test_scores_too_large_for_floats_are_noted_without_a_warning() -> None:
         result = run(*words, "--seed", "1", given=huge)
         assert "gap_beyond_floats" in result.stderr
         assert "overflow" not in result.stderr
-    message = refused(run("grade", "-", given=f"{huge}b,x,1e300\n"))
+    message = refused("grade", "-", given=f"{huge}b,x,1e300\n")
     assert "scores must be below 1e+150 to be graded" in message
 
 
@@ -327,28 +256,28 @@ def test_a_long_circle_is_shown_in_part() -> None:
         f"r{number},{number},2\nr{number},{(number + 1) % 50},1\n"
         for number in range(50)
     )
-    message = refused(run("rank", "-", *FLIPS, given=f"reviewer,item,score\n{rows}"))
+    message = refused("rank", "-", *FLIPS, given=f"reviewer,item,score\n{rows}")
     assert "and so on over 43 more" in message
     assert len(message) < 700
 
 
 def test_contradictory_comparisons_are_not_sent_to_a_method_that_needs_scores() -> None:
     text = "winner,loser\nx,y\ny,x\n"
-    message = refused(run("rank", "-", "--method", "topological", given=text))
+    message = refused("rank", "-", "--method", "topological", given=text)
     assert "Method 'adaptive' copes with contradictions." in message
     assert run("rank", "-", given=text).exit_code == 0
 
 
 def test_contradictions_are_shown_to_who_asks_for_an_ordering() -> None:
     text = "reviewer,item,score\na,x,1\na,y,2\nb,y,1\nb,x,2\n"
-    message = refused(run("rank", "-", *FLIPS, given=text))
+    message = refused("rank", "-", *FLIPS, given=text)
     assert "'x' above 'y'" in message
     assert "'adaptive' and 'safe' cope with contradictions" in message
 
 
 def test_labels_and_file_names_with_line_breaks_stay_on_one_line() -> None:
-    assert "no\\nsuch.csv" in refused(run("rank", "no\nsuch.csv"))
-    assert "score must be given" in refused(run("rank", CONFERENCE, "--score", ""))
+    assert "no\\nsuch.csv" in refused("rank", "no\nsuch.csv")
+    assert "score must be given" in refused("rank", CONFERENCE, "--score", "")
 
 
 def evenhand(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -382,13 +311,13 @@ def test_an_item_of_which_no_row_has_a_score_is_not_compared(
     words: tuple[str, ...],
 ) -> None:
     text = "reviewer,item,score\na,10,\nb,9,2\n"
-    result = run("compare", "-", *words, "--seed", "1", "--json", given=text)
-    assert refused(result) == (
+    message = refused("compare", "-", *words, "--seed", "1", "--json", given=text)
+    assert message == (
         "evenhand: There is no score of 10 to compare. Both items need one. 1 row "
         "without a score was left out: item 10 by a.\n"
     )
-    typo = run("compare", "-", "--items", "11", "9", given=text)
-    assert "unknown item '11'" in refused(typo)
+    typo = refused("compare", "-", "--items", "11", "9", given=text)
+    assert "unknown item '11'" in typo
 
 
 def test_integer_items_are_compared_in_their_own_order() -> None:
@@ -404,10 +333,10 @@ def test_no_output_replaces_an_input(tmp_path: Path) -> None:
         file.write_text(text)
         for option in ("--record", "-o"):
             words = (command, str(file), option, str(tmp_path / "." / "ratings.csv"))
-            assert "must not replace FILE" in refused(run(*words))
-        assert "path of a file" in refused(run(command, str(file), "--record", "-"))
+            assert "must not replace FILE" in refused(*words)
+        assert "path of a file" in refused(command, str(file), "--record", "-")
         both = (command, str(file), "--record", str(tmp_path / "x"))
-        assert "must not replace" in refused(run(*both, "-o", str(tmp_path / "x")))
+        assert "must not replace" in refused(*both, "-o", str(tmp_path / "x"))
         assert file.read_text() == text
         assert [path.name for path in tmp_path.iterdir()] == ["ratings.csv"]
 
@@ -421,7 +350,7 @@ def test_a_secret_is_never_written_over(tmp_path: Path) -> None:
     words = ["assign", "--items", str(tmp_path / "items"), "--design", "pairs"]
     words += ["--reviewers", str(tmp_path / "people"), "--secret", secret]
     for option in ("--record", "-o"):
-        assert "must not replace --secret" in refused(run(*words, option, secret))
+        assert "must not replace --secret" in refused(*words, option, secret)
     assert Path(secret).read_text() == kept
 
 
@@ -467,7 +396,7 @@ def test_a_warp_tests_the_ranking_that_is_printed() -> None:
 def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
     file = tmp_path / "ranks.csv"
     file.write_text("reviewer,item,rank\na,x,1\na,y,2\n")
-    assert "have no scale to redraw" in refused(run("check", str(file), "--warp"))
+    assert "have no scale to redraw" in refused("check", str(file), "--warp")
 
 
 @pytest.mark.parametrize(
@@ -486,7 +415,7 @@ def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_moved_say_where_to(command: str, option: str, form: str) -> None:
-    said = refused(run(command, CONFERENCE, option, "x"))
+    said = refused(command, CONFERENCE, option, "x")
     assert said == f"evenhand: {option} is written {form} now.\n"
 
 
@@ -591,7 +520,7 @@ def test_methods_shows_one_method_with_its_options() -> None:
     shown = " ".join(run("methods", "flips").stdout.split())
     for part in ("start=topological", "Theorem 5", "Assumes: any increasing scales"):
         assert part in shown
-    assert "did you mean 'flips'?" in refused(run("methods", "flip"))
+    assert "did you mean 'flips'?" in refused("methods", "flip")
     both = json.loads(run("methods", "mean", "--json").stdout)["methods"]
     assert [row["job"] for row in both] == ["compare", "rank"]
 
@@ -613,7 +542,7 @@ def test_an_option_that_cannot_be_repeated_is_refused_twice() -> None:
     assert ("serve", "--port", 1) in found
     for command, option, values in found:
         words = [option, *["1"] * values] * 2
-        said = CliRunner().invoke(cli, [command, *words]).output
+        said = run(command, *words).output
         once = (
             f"evenhand: {option} must be given once, got it 2 times. Keep one of them."
         )
@@ -626,5 +555,5 @@ def test_options_that_can_be_repeated_are(tmp_path: Path) -> None:
     words = ["--reviewer", "who", "--item", "what", "--column", "rank=place"]
     leave = ["--exclude", "x", "--exclude", "a", "--json", "--json"]
     assert run("rank", str(file), *words, *leave).exit_code == 0
-    twice = run("rank", str(file), *words, "--column", "rank=what")
-    assert "--column rank must be given once, got it twice." in refused(twice)
+    twice = refused("rank", str(file), *words, "--column", "rank=what")
+    assert "--column rank must be given once, got it twice." in twice

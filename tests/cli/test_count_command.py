@@ -5,20 +5,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import evenhand as eh
-from evenhand.cli import cli
+from tests.commands import run
 
 ROWS = {
     "user": [str(number) for number in range(8)],
     "variant": ["old", "new"] * 4,
     "rating": ["5", "4", "n/a", "4", "3", "", "2", "4.0"],
 }
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(cli, list(words))
 
 
 def written(folder: Path) -> pl.DataFrame:

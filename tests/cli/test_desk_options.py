@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from evenhand import Ratings, read_ratings
-from evenhand.cli import cli
 from evenhand.words.page import report_draws
+from tests.commands import refused, run
 from tests.test_formats_page import READ, printed_audit, words
 
 ROOT = Path(__file__).parents[2]
@@ -37,18 +36,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, list(arguments))
-
-
-def refused(*arguments: str) -> str:
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    return result.stderr
 
 
 def test_what_a_file_was_taken_for_is_said() -> None:
@@ -96,10 +83,7 @@ def test_charts_are_written_as_png_and_svg(desk: Path) -> None:
             ("--anonymise", "k.csv", "--assignment", "a.json"),
             "--anonymise must be left out with --assignment",
         ),
-        (
-            ("--anonymise", "examples/panel.csv"),
-            "examples/panel.csv: ",
-        ),
+        (("--anonymise", "examples/panel.csv"), "examples/panel.csv: "),
     ],
 )
 def test_what_cannot_be_written_or_read_is_refused_before_anything_is(

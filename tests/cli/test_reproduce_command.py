@@ -16,13 +16,7 @@ from evenhand.lab.figures import Size
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = Size(
-        rounds=20,
-        trials=2,
-        samples=5,
-        reviewers=(2, 30),
-        items=(3, 4),
-    )
+    small = Size(rounds=20, trials=2, samples=5, reviewers=(2, 30), items=(3, 4))
     monkeypatch.setattr(figures, "QUICK", small)
 
 

@@ -7,25 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from evenhand.cli import cli
+from tests import commands
 
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["simulate", *words])
-
-
-def refused(*words: str) -> str:
-    result = run(*words)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("evenhand: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+run = partial(commands.run, "simulate")
+refused = partial(commands.refused, "simulate")
 
 
 def test_two_items_are_simulated_by_default() -> None:
@@ -77,11 +67,7 @@ def test_options_say_what_is_simulated() -> None:
 
 def test_methods_take_options_in_brackets() -> None:
     words = ["--job", "rank", "--items", "5", "--loss", "zero-one", "--loss", "kendall"]
-    tried = [
-        "sorter(anchored=False)",
-        "ties(noise=0.5)",
-        "safe(noise=0.1)",
-    ]
+    tried = ["sorter(anchored=False)", "ties(noise=0.5)", "safe(noise=0.1)"]
     for method in tried:
         words += ["--method", method]
     found = json.loads(run(*words, "--trials", "64", "--json", "--seed", "7").stdout)
@@ -171,12 +157,7 @@ def gone_within(group: int, seconds: float) -> bool:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize(
     ("number", "begun"),
-    [
-        (signal.SIGINT, 3),
-        (signal.SIGINT, 2),
-        (signal.SIGTERM, 2),
-        (signal.SIGKILL, 3),
-    ],
+    [(signal.SIGINT, 3), (signal.SIGINT, 2), (signal.SIGTERM, 2), (signal.SIGKILL, 3)],
 )
 def test_workers_end_with_their_parent(
     tmp_path: Path, number: signal.Signals, begun: int

@@ -13,6 +13,7 @@ from evenhand.cli.study import theorems as command
 from evenhand.errors import OptionError
 from evenhand.lab import claims_paper, theorems
 from evenhand.lab.theorems import Row, Trial, all_claims
+from tests.commands import FIELDS
 
 Check = Callable[[Trial], Row]
 LONG = Fraction(1, 3) ** 400
@@ -60,15 +61,7 @@ def test_a_table_shows_every_claim_with_a_tick_and_its_margin() -> None:
 def test_json_has_the_documented_fields() -> None:
     result = run("--quick", "--json", "--seed", "7")
     document = json.loads(result.stdout)
-    assert list(document) == [
-        "schema",
-        "rows",
-        "holds",
-        "quick",
-        "seed",
-        "warnings",
-        "version",
-    ]
+    assert list(document) == FIELDS["theorems"]
     assert document["schema"] == "evenhand.theorems/1"
     assert document["quick"] is True
     assert [row["name"] for row in document["rows"]] == [
@@ -76,17 +69,7 @@ def test_json_has_the_documented_fields() -> None:
         "Can fail: sign",
         "Theorem 0",
     ]
-    assert list(document["rows"][0]) == [
-        "name",
-        "check",
-        "how",
-        "margin",
-        "holds",
-        "witness",
-        "seconds",
-        "margin_exact",
-        "margin_decimal",
-    ]
+    assert list(document["rows"][0]) == FIELDS["theorems.rows"]
     assert document["rows"][2]["margin_exact"] is False
 
 
@@ -130,9 +113,7 @@ def test_the_result_can_be_written_to_a_file(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["seed"] == 7
 
 
-def test_the_full_search_is_the_default(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_full_search_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def claimed(trial: Trial) -> Row:

@@ -144,9 +144,7 @@ class TestSameAnswer:
         items, scores = ["x"] * 5 + ["y"] * 5, [1, 2, 3, 4, 5] * 2
         sizes = [199_900_000, 200_000_000, 200_000_000, 200_000_000, 200_100_000]
         found = eh.compare(
-            eh.Counts(items, scores, sizes + [200_000_000] * 5),
-            design="halves",
-            rng=1,
+            eh.Counts(items, scores, sizes + [200_000_000] * 5), design="halves", rng=1
         )
         assert found.winner == "x"
         assert found.scores is not None

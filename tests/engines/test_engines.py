@@ -651,10 +651,7 @@ def test_an_empty_reviewer_is_none(name: str) -> None:
     ],
 )
 def test_a_check_refuses(
-    reviewers: str,
-    items: str | list[str],
-    scores: list[float],
-    words: str,
+    reviewers: str, items: str | list[str], scores: list[float], words: str
 ) -> None:
     rows = {"reviewer": [*reviewers], "item": [*items], "score": scores}
     with pytest.raises(eh.RatingsError, match=words):

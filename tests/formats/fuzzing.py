@@ -27,9 +27,7 @@ from evenhand.formats.reading import read_ratings
 
 EXPORTS = Path(__file__).parents[2] / "examples" / "exports"
 BINARY = (".xlsx", ".parquet", ".xls")
-COMPANIONS = {
-    "moodle-assessments.csv": "moodle-submissions.csv",
-}
+COMPANIONS = {"moodle-assessments.csv": "moodle-submissions.csv"}
 TOKENS = (
     *(b'"', b",", b";", b"\t", b"\n", b"\r\n", b"\0", b"\xff", b" ", b"'", b"''"),
     *(

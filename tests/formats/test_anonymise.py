@@ -124,19 +124,10 @@ def test_a_row_added_by_hand_is_used(tmp_path: Path) -> None:
         ("code,reviewer\n", "There is a header but no row below it."),
         ("code,name\nR01,Anna\n", "must have the columns 'code' and 'reviewer'"),
         ("reviewer,item,score\na,x,1\n", "Name a key file, or one that is not there"),
-        (
-            "code,reviewer\nR01,Anna\nR01,Bo\n",
-            r":3: row must be a code of its own",
-        ),
-        (
-            "code,reviewer\nR01,Anna\nR02,Anna\n",
-            r":3: row must be a code of its own",
-        ),
+        ("code,reviewer\nR01,Anna\nR01,Bo\n", r":3: row must be a code of its own"),
+        ("code,reviewer\nR01,Anna\nR02,Anna\n", r":3: row must be a code of its own"),
         ("code,reviewer\nAnna,R01\n", r":2: row must be a code of its own"),
-        (
-            "code,reviewer\nR01,R02\nR02,Bo\n",
-            r":3: row must be a code of its own",
-        ),
+        ("code,reviewer\nR01,R02\nR02,Bo\n", r":3: row must be a code of its own"),
         ("code,reviewer\n,Anna\n", r":2: code must be given, got nothing"),
         ("code,reviewer\nR01,\n", r":2: reviewer must be given, got nothing"),
         ("code,reviewer\nR01,Anna,Bo\n", r":2: row must have 2 fields"),

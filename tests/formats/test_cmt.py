@@ -67,13 +67,7 @@ def test_workbooks_agree_with_the_text_file(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "Overall Rating",
-        "overall_rating",
-        "Q2",
-        "q2",
-        "Q2 (Overall Rating - Value)",
-    ],
+    ["Overall Rating", "overall_rating", "Q2", "q2", "Q2 (Overall Rating - Value)"],
 )
 def test_a_question_is_named_by_its_words_number_or_column(name: str) -> None:
     ratings = read_ratings(HERE / "cmt.csv", score=name)

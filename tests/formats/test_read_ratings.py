@@ -501,10 +501,7 @@ FAULT = "a.jsonl: The file cannot be read as JSON: "
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            f"{LINE}\n[1]\n",
-            "a.jsonl:2: The file cannot be read as JSON: Extra data.",
-        ),
+        (f"{LINE}\n[1]\n", "a.jsonl:2: The file cannot be read as JSON: Extra data."),
         (
             f"{LINE}\n\n{{\n",
             "a.jsonl:3: The file cannot be read as JSON: Expecting property name "

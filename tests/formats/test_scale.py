@@ -227,7 +227,7 @@ def test_data_in_memory_get_no_advice_on_scales() -> None:
                 "#N/A",
                 "\u22123",
             )
-        ),
+        )
     ],
 )
 def test_what_is_nearly_a_number_gets_advice(value: str, advice: str) -> None:

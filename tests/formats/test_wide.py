@@ -151,8 +151,7 @@ def test_a_summary_is_not_a_reviewer(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["id", "#", "Year", "track", "paper_id", "pages", "Score"],
+    "name", ["id", "#", "Year", "track", "paper_id", "pages", "Score"]
 )
 def test_other_columns_are_refused_by_their_name(name: str) -> None:
     assert refused(f"talk,{name},Anna\nx,3,4\ny,1,2\n") == (

@@ -130,13 +130,7 @@ def test_a_rule_with_a_margin_everywhere_is_found_out(
 
 
 @pytest.mark.parametrize(
-    "claim",
-    [
-        "Theorem G, strict",
-        "Theorem K",
-        "Theorem T",
-        "Theorem A",
-    ],
+    "claim", ["Theorem G, strict", "Theorem K", "Theorem T", "Theorem A"]
 )
 def test_the_claims_hold_from_another_seed(claim: str) -> None:
     assert checked(claim, seed=1).holds

@@ -7,11 +7,7 @@ from evenhand import losses
 from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Mean, Rule, Sign
 from evenhand.lab.scenario import Scenario, Trials, draw_trials
-from evenhand.lab.simulation import (
-    draw_ratings,
-    order_by,
-    two_item_losses,
-)
+from evenhand.lab.simulation import draw_ratings, order_by, two_item_losses
 from evenhand.method import as_method
 from evenhand.posets.contradictions import find_contradiction
 from evenhand.posets.graph import comparisons

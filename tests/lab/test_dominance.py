@@ -6,14 +6,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand.lab.dominance import Witness, against_coin, contest
-from evenhand.lab.worlds import (
-    Chances,
-    World,
-    flips,
-    index_order,
-    own_rule,
-    uniform,
-)
+from evenhand.lab.worlds import Chances, World, flips, index_order, own_rule, uniform
 
 HALF = Fraction(1, 2)
 

@@ -70,9 +70,7 @@ def test_named_rules_are_averaged_over_assignments_and_pairings(
 
 @settings(max_examples=25)
 @given(tables(4))
-def test_a_function_of_the_scores_is_asked_for_every_assignment(
-    table: Table,
-) -> None:
+def test_a_function_of_the_scores_is_asked_for_every_assignment(table: Table) -> None:
     def mean(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
         total = sum(one) - sum(two)
         return Fraction(1 + (total > 0) - (total < 0), 2)

@@ -29,19 +29,9 @@ GOLDEN = json.loads(
     (Path(__file__).parent.parent / "golden" / "oracle_figures.json").read_text()
 )
 SMALL = Size(
-    rounds=1000,
-    trials=60,
-    samples=60,
-    reviewers=(2, 4, 8, 10),
-    items=(3, 4, 8, 10, 20),
+    rounds=1000, trials=60, samples=60, reviewers=(2, 4, 8, 10), items=(3, 4, 8, 10, 20)
 )
-TINY = Size(
-    rounds=20,
-    trials=3,
-    samples=5,
-    reviewers=(2, 4),
-    items=(3, 4),
-)
+TINY = Size(rounds=20, trials=3, samples=5, reviewers=(2, 4), items=(3, 4))
 FILES = ("fig1", "fig1a", "fig1b", "fig1c", "fig2", "fig3")
 ENDINGS = ("json", "csv", "png", "svg")
 

@@ -90,10 +90,7 @@ def test_options_that_mean_nothing_are_refused(
             {"design": "panels", "panels": 11},
             "panels must be from 2 to the 10 reviewers, got 11.",
         ),
-        (
-            {"job": "rank", "panels": 2},
-            "panels must be left out for design 'pairs'.",
-        ),
+        ({"job": "rank", "panels": 2}, "panels must be left out for design 'pairs'."),
         (
             {"job": "rank", "items": 4, "reviewers": 6},
             "reviewers must be fewer than 6, the number of pairs of 4 items, for "

@@ -17,17 +17,11 @@ from evenhand.arrays import Floats
 from evenhand.errors import OptionError
 from evenhand.lab import simulation
 from evenhand.lab.scenario import Scenario
-from evenhand.lab.simulation import (
-    BLOCK,
-    Plan,
-    Row,
-    draw_ratings,
-    run_block,
-    simulate,
-)
+from evenhand.lab.simulation import BLOCK, Plan, Row, draw_ratings, run_block, simulate
 from evenhand.method import as_method, methods
 from evenhand.ranking.methods import Flips
 from evenhand.ratings import Ratings
+from tests.commands import FIELDS
 
 METHODS = [method.name for method in methods("rank")]
 ORACLE = json.loads(
@@ -277,25 +271,10 @@ def test_scores_beyond_floats_are_refused_without_a_warning() -> None:
 
 def test_plain_rows_have_the_documented_fields() -> None:
     result = simulate(Scenario(), "mean", baseline="coin", trials=64, rng=7).to_dict()
-    assert list(result) == [
-        "schema",
-        "rows",
-        "trials",
-        "parameters",
-        "seed",
-        "warnings",
-        "version",
-    ]
+    assert list(result) == FIELDS["simulate"]
     rows = result["rows"]
     assert isinstance(rows, list)
-    assert list(rows[0]) == [
-        "method",
-        "loss",
-        "risk",
-        "se",
-        "improvement",
-        "improvement_se",
-    ]
+    assert list(rows[0]) == FIELDS["simulate.rows"]
 
 
 def test_a_frame_has_a_row_for_each_method_and_loss() -> None:

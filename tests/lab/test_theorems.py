@@ -209,10 +209,7 @@ BROKEN = [
     ("Theorem 7, kendall", ("twins_from", only_the_start)),
     ("Theorem 7, footrule", ("twins_from", only_the_start)),
     ("Lemma 2", ("rearrange", upside_down)),
-    (
-        "Theorem 7, strict witness",
-        ("rearrange", lambda order, *_: np.array(order)),
-    ),
+    ("Theorem 7, strict witness", ("rearrange", lambda order, *_: np.array(order))),
 ]
 
 

@@ -10,11 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.errors import (
-    ContradictionError,
-    ConvergenceError,
-    RatingsError,
-)
+from evenhand.errors import ContradictionError, ConvergenceError, RatingsError
 from evenhand.posets import sampling
 from evenhand.posets.averaging import _between, averages, mean_rank_order
 from evenhand.posets.graph import Comparisons, comparisons, from_edges
@@ -250,11 +246,7 @@ def test_pairs_are_left_out_on_request() -> None:
     [
         from_edges(8, *FENCE),
         # The letter N above a free item, both beside a chain of two and an N.
-        from_edges(
-            11,
-            [0, 0, 1, 2, 3, 5, 7, 7, 8],
-            [2, 3, 3, 4, 4, 6, 9, 10, 10],
-        ),
+        from_edges(11, [0, 0, 1, 2, 3, 5, 7, 7, 8], [2, 3, 3, 4, 4, 6, 9, 10, 10]),
     ],
 )
 @pytest.mark.parametrize("ideals", [0, 7])
@@ -291,9 +283,7 @@ def test_standard_errors_are_those_of_the_sampled_piece_spread_out() -> None:
     assert found.fractions[4:] == (Fraction(4),) * 3
 
 
-def test_many_items_are_sampled_without_tables(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_many_items_are_sampled_without_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     c = from_edges(8, *FENCE)
     whole = averages(c, ideals=0, samples=50, rng=7)
     monkeypatch.setattr(MODULE, "TABLE_ITEMS", 7)

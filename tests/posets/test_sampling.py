@@ -56,9 +56,7 @@ TIED = comparisons(
 # Three tied items above three, one pair across from another reviewer, one item free.
 MIXED = comparisons(
     Ratings(
-        [0] * 5 + [1, 1, 2, 2],
-        [0, 1, 2, 3, 4, 5, 3, 0, 5],
-        [2, 2, 1, 1, 1, 2, 1, 5, 4],
+        [0] * 5 + [1, 1, 2, 2], [0, 1, 2, 3, 4, 5, 3, 0, 5], [2, 2, 1, 1, 1, 2, 1, 5, 4]
     )
 )
 

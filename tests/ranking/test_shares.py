@@ -12,7 +12,7 @@ import pytest
 import evenhand as eh
 from evenhand.errors import OptionError
 from evenhand.ratings import Ratings
-from tests.cli.test_commands import run
+from tests.commands import run
 
 if TYPE_CHECKING:
     from pathlib import Path

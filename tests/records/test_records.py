@@ -236,11 +236,7 @@ def decided(tmp_path: Path) -> tuple[Path, Path]:
 def test_every_link_of_the_chain_is_checked(tmp_path: Path) -> None:
     decision, assignment = decided(tmp_path)
     result = audit(
-        decision,
-        ratings(),
-        assignment=assignment,
-        seal=seal_of(SECRET),
-        secret=SECRET,
+        decision, ratings(), assignment=assignment, seal=seal_of(SECRET), secret=SECRET
     )
     assert result.identical
     assert named(result) == {
