@@ -28,7 +28,7 @@ from evenhand.web import actions, reads
 from evenhand.web.running import lan_address, listen
 from tests.web.world import NOON, Site
 
-HEAVY = ("starlette", "uvicorn", "sqlalchemy", "alembic", "segno", "python_multipart")
+HEAVY = ("starlette", "uvicorn", "sqlalchemy", "segno", "python_multipart")
 
 
 def run(*words: str) -> Result:
@@ -89,6 +89,28 @@ def test_nothing_of_it_is_imported_by_others() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("missing", ["sqlalchemy", "segno"])
+def test_without_its_extra_it_says_what_to_install(missing: str) -> None:
+    program = (
+        f"import sys\nsys.modules[{missing!r}] = None\n"
+        "from evenhand.cli import main\n"
+        "main(sys.argv[1:])"
+    )
+
+    def without(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", program, *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    refused = without("serve", "--get", "/", "--demo")
+    text = "evenhand serve needs more packages: pip install 'evenhand[serve]'."
+    assert (refused.returncode, refused.stderr) == (2, f"evenhand: {text}\n")
+    if missing == "sqlalchemy":
+        for words in (["--help"], ["serve", "--help"], ["serve", "verify", "--help"]):
+            assert without(*words).returncode == 0
+        verify = without("serve", "verify")
+        assert (verify.returncode, verify.stderr) == (2, f"evenhand: {text}\n")
 
 
 def test_the_demonstration_and_the_server_around_it(tmp_path: Path) -> None:

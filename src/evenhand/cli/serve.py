@@ -23,7 +23,22 @@ UNENCRYPTED = (
 )
 
 
-@click.group("serve", cls=OnceEachGroup, invoke_without_command=True)
+class ServeGroup(OnceEachGroup):
+    """Commands that need the packages of the extra `evenhand[serve]`."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command, or say what to install for it."""
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("evenhand"):
+                raise
+            raise OptionError(
+                "evenhand serve needs more packages: pip install 'evenhand[serve]'."
+            ) from error
+
+
+@click.group("serve", cls=ServeGroup, invoke_without_command=True)
 @option(
     "--db PATH",
     "SQLite file, or postgresql://... (needs evenhand[postgres]).",
@@ -169,7 +184,7 @@ def backup(db: str, file: str) -> None:
 @click.pass_obj
 @click.pass_context
 def verify(context: click.Context, db: str) -> None:
-    """Hold tables, history and log against each other."""
+    """Check that tables, history and log agree."""
     from evenhand.web.running import reading_engine
     from evenhand.web.verify import verify_all
 

@@ -1,4 +1,4 @@
-"""The database: one writer for each SQLite file, many readers, migrations at start.
+"""The database: one writer for each SQLite file, many readers, a number for its schema.
 
 SQLite runs in WAL mode with full synchronisation: what is committed is on the disk. A
 lock file keeps a second server from the same file. PostgreSQL may have several servers.
@@ -14,19 +14,14 @@ import secrets
 import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy.pool import StaticPool
 
 from evenhand.errors import OptionError
-from evenhand.web.tables import metadata
+from evenhand.web.tables import metadata, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +31,8 @@ BUSY = 10_000
 WRITING = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
 KEY_BYTES = 32
 APART = timedelta(minutes=5)
+SCHEMA, UPGRADABLE = 3, 2
+"""The number of the tables as tables.py has them; the oldest that is upgraded."""
 OLD_KEY = Path("evenhand.key")
 """Where earlier versions kept the key of links of PostgreSQL: in the current folder."""
 
@@ -309,27 +306,43 @@ def link_token(
 
 
 def _upgrade(engine: sa.Engine, path: Path | None) -> None:
-    config = Config()
-    folder = resources.files("evenhand.web") / "migrations"
-    config.set_main_option("script_location", str(folder).replace("%", "%%"))
-    script = ScriptDirectory.from_config(config)
-    newest = script.get_current_head()
+    """Make the tables, or those that an older database lacks; refuse other databases.
+
+    Raises:
+        OptionError: If another version of evenhand made the database.
+    """
     with engine.connect() as connection:
-        current = MigrationContext.configure(connection).get_current_revision()
+        number = _schema_number(connection)
         connection.rollback()
-    if current == newest:
+    if number == SCHEMA:
         return
-    known = {revision.revision for revision in script.walk_revisions()}
-    if current is not None and current not in known:
+    if number is not None and number > SCHEMA:
         raise OptionError(
             "The database was made by a later version of evenhand. Use that one."
         )
-    if current is not None and path is not None:
-        backup(path, path.with_name(f"{path.name}.before-{newest}"))
+    if number is not None and number < UPGRADABLE:
+        raise OptionError(
+            "The database was made by an earlier version of evenhand and cannot be "
+            "upgraded. Use that version for it, or another file with --db."
+        )
+    if number is not None and path is not None:
+        backup(path, path.with_name(f"{path.name}.before-{SCHEMA}"))
     with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        if current is None:
+        if number is None:
             metadata.create_all(connection, checkfirst=False)
-            command.stamp(config, "head")
         else:
-            command.upgrade(config, "head")
+            schema.create(connection)
+            connection.exec_driver_sql("DROP TABLE alembic_version")
+        connection.execute(schema.insert(), {"number": SCHEMA})
+
+
+def _schema_number(connection: sa.Connection) -> int | None:
+    """Return the number of a database's schema, None if it has no tables yet."""
+    tables = sa.inspect(connection).get_table_names()
+    if schema.name in tables:
+        return int(connection.execute(sa.select(schema.c.number)).scalar_one())
+    if "alembic_version" in tables:
+        # Databases before schema 3 keep their number where Alembic looked for it.
+        text = connection.exec_driver_sql("SELECT version_num FROM alembic_version")
+        return int(text.scalar_one())
+    return None

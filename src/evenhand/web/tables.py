@@ -80,6 +80,8 @@ def _of(table: str, *columns: str) -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["evaluation_id", *columns], there)
 
 
+schema = Table("schema", metadata, Column("number", Integer, primary_key=True))
+"""One row, the number of these tables (`store.SCHEMA`): raise it with any change."""
 organiser = Table(
     "organiser",
     metadata,
