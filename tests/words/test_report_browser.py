@@ -227,7 +227,8 @@ def test_counts_are_filters(tab: Page, folder: Path) -> None:
     opened = Opened(tab, folder / "ranking.html")
     for word, items in {
         "2 in": ["P05", "P06"],
-        "4 open": ["P01", "P10", "P11", "P08"],
+        # An agenda: nearest to the cut first.
+        "4 too close to call": ["P10", "P11", "P01", "P08"],
         "6 out": ["P03", "P02", "P04", "P07", "P12", "P09"],
     }.items():
         button = opened.page.get_by_role("button", name=word)
@@ -240,14 +241,26 @@ def test_counts_are_filters(tab: Page, folder: Path) -> None:
     assert len(opened.items()) == 12
 
 
-def test_the_list_opens_at_the_cut(tab: Page, folder: Path) -> None:
-    low: ViewportSize = {"width": 1200, "height": 500}
-    page = Opened(tab, folder / "ranking.html", low).page
+def test_the_list_opens_with_the_winners_and_a_link_leads_to_the_cut(
+    tab: Page, folder: Path
+) -> None:
+    page = Opened(tab, folder / "conference.html").page
+    assert page.locator("#decision .boxed").evaluate("(it) => it.scrollTop") == 0
+    assert page.locator("#decision .place").nth(1).inner_text().split()[-1] == "1"
+    page.locator("button.open").click()
+    page.get_by_role("link", name="Go to the cut after 30").click()
     place = page.locator("li.cut").bounding_box()
     box = page.locator("#decision .boxed").bounding_box()
     assert place is not None
     assert box is not None
-    assert box["y"] < place["y"] < box["y"] + box["height"]
+    assert box["y"] <= place["y"] < box["y"] + box["height"]
+
+
+def test_a_phone_shows_the_interval_and_the_share(tab: Page, folder: Path) -> None:
+    page = Opened(tab, folder / "conference.html", PHONE).page
+    row = page.locator("#decision li.row").first
+    seen = [cell.inner_text() for cell in row.locator(".n").all() if cell.is_visible()]
+    assert [text.split()[0] for text in seen] == ["ranks", "top"]
 
 
 def test_choosing_an_item_opens_it_and_marks_it_everywhere(
@@ -368,7 +381,7 @@ def test_without_scripts_everything_is_there(unscripted: Page, folder: Path) -> 
     assert page.locator("#decision .boxed").evaluate(whole)
     for selector in ("#theme", ".tools", "button"):
         assert not page.locator(selector).first.is_visible()
-    assert page.get_by_text("4 open", exact=False).first.is_visible()
+    assert page.get_by_text("Too close to call (4)").first.is_visible()
     rows.first.locator("summary").click()
     assert page.locator("#item-P05").is_visible()
     page.get_by_text("Repeat it").click()

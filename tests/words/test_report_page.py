@@ -189,6 +189,7 @@ class TestEveryPage:
 def test_parts_of_a_ranking_come_in_order() -> None:
     parts = [one.get("data-part") for one in Page(workshop_page()).all("details")]
     assert [one for one in parts if one] == [
+        "agenda",
         "people",
         "assumptions",
         "chance",
@@ -216,7 +217,7 @@ def test_the_rows_show_the_order_the_groups_and_the_cut() -> None:
         f"{item.side}{' edge' if number == 4 else ''}"
         for number, item in enumerate(items)
     ]
-    before, after = page.split('<li class="cut"><span>cut after 3</span></li>')
+    before, after = page.split('<li class="cut" id="cut"><span>cut after 3</span></li>')
     assert before.count('<li class="row') == 3
     first = Page(f"<p>{rows[0][1]}</p>").words
     assert f"ranks {items[0].rank_low}\u2013{items[0].rank_high}" in first

@@ -187,7 +187,7 @@ def test_marks_are_filtered_by_the_pass_mark(tab: Page, folder: Path) -> None:
     assert len(opened.items()) == 10
     opened.page.locator("button.open").click()
     shown = opened.page.locator("#decision li.row:not([hidden]) .word")
-    assert {*shown.all_inner_texts()} == {"open"}
+    assert {*shown.all_inner_texts()} == {"too close"}
 
 
 def test_a_link_opens_a_part(tab: Page, folder: Path) -> None:

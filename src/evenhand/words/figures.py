@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from evenhand.grading import Grades
     from evenhand.ratings import Ratings
-    from evenhand.words.pictures import Row, Rows
+    from evenhand.words.pictures import BarList, BarRow
 
 Figure: TypeAlias = alt.LayerChart
 WIDTH, ROW = 640, 20
@@ -67,23 +67,23 @@ def figures_of(
     """
     if isinstance(result, Comparison):
         return _shares(result) or _scores(ratings, result)
-    found = _ranks(result) if isinstance(result, Ranking) else {}
+    charts = _ranks(result) if isinstance(result, Ranking) else {}
     check = result if isinstance(result, Check) else check
-    return found if check is None else found | _strictness(check)
+    return charts if check is None else charts | _strictness(check)
 
 
 def pictures(figures: Mapping[str, Figure], folder: str) -> list[Output]:
     """Draw each chart as SVG and PNG: the files NAME.svg and NAME.png of a folder."""
     files = []
     for name, chart in figures.items():
-        drawn = svg(chart.to_dict())
-        for suffix, content in ((".svg", drawn), (".png", png_from(drawn))):
+        vector = svg(chart.to_dict())
+        for suffix, content in ((".svg", vector), (".png", png_from(vector))):
             path = str(Path(folder) / f"{name}{suffix}")
             files.append(Output(path, content, makes_folder=True))
     return files
 
 
-def _titled(
+def add_title(
     name: str, layers: Sequence[alt.Chart], height: int, **facts: object
 ) -> dict[str, Figure]:
     """Put the words of a chart, which are in a template, to its layers."""
@@ -94,59 +94,62 @@ def _titled(
     return {name: chart.properties(width=WIDTH, height=height)}
 
 
-def _drawn(rows: Sequence[Sequence[object]], *fields: str) -> alt.Chart:
+def chart_of(rows: Sequence[Sequence[object]], *fields: str) -> alt.Chart:
     """Begin a chart of rows, each with the same fields."""
     return alt.Chart(pl.DataFrame(rows, fields, orient="row", strict=False))
 
 
 def _intervals(
-    made: Rows, rows: Sequence[Row], names: Sequence[str]
+    bars: BarList, rows: Sequence[BarRow], names: Sequence[str]
 ) -> list[alt.Chart]:
     """Draw rows as the report does: a dot and a line from low to high beside a name."""
     # Rows of one name would be one row.
-    named = zip(distinct(map(shortened, names)), rows, strict=True)
-    points = [(name, *(row.ends or ()), row.dot, row.kind) for name, row in named]
-    base = _drawn(points, "name", "low", "high", "value", "kind").encode(
+    pairs = zip(distinct(map(shortened, names)), rows, strict=True)
+    points = [(name, *(row.ends or ()), row.dot, row.kind) for name, row in pairs]
+    base = chart_of(points, "name", "low", "high", "value", "kind").encode(
         y=UP,
         color=alt.Color("kind:N", scale=SIDES, legend=None),
         tooltip=["name:N", "value:Q", "low:Q", "high:Q"],
     )
     across = alt.X(
-        "low:Q", title=made.caption, scale=ACROSS, axis=alt.Axis(tickMinStep=1)
+        "low:Q", title=bars.caption, scale=ACROSS, axis=alt.Axis(tickMinStep=1)
     )
-    bars = base.mark_rule(strokeWidth=3, opacity=0.6, strokeCap="round")
+    lines = base.mark_rule(strokeWidth=3, opacity=0.6, strokeCap="round")
     dots = base.mark_point(filled=True, size=75, opacity=1)
-    layers = [bars.encode(x=across, x2="high:Q"), dots.encode(x="value:Q")]
-    if made.line is not None:
-        line = _drawn([(made.line,)], "at").mark_rule(strokeDash=[6, 4], color=GREY)
+    layers = [lines.encode(x=across, x2="high:Q"), dots.encode(x="value:Q")]
+    if bars.line is not None:
+        line = chart_of([(bars.line,)], "at").mark_rule(strokeDash=[6, 4], color=GREY)
         layers.append(line.encode(x="at:Q"))
     return layers
 
 
 def _ranks(result: Ranking) -> dict[str, Figure]:
-    made, places = ranking_rows(result), window(result)
-    rows = made.rows[places.start : places.stop]
-    if not all(row.ends for row in made.rows):
+    bars, places = ranking_rows(result), window(result)
+    by_rank = sorted(bars.rows, key=lambda row: row.place)
+    rows = by_rank[places.start : places.stop]
+    if not all(row.ends for row in by_rank):
         return {}
     names = []
     for row in rows:
         # A bare number after a rank would be taken for part of it.
-        what = "item " if isinstance(row.label, int) and not row.title else ""
-        names.append(f"{row.dot}. {what}{row.label} {row.title}".strip())
-    layers, height = _intervals(made, rows, names), ROW * len(rows)
-    return _titled(
-        "ranks", layers, height, result=result, cut=made.cut, shown=len(rows)
+        prefix = "item " if isinstance(row.label, int) and not row.title else ""
+        names.append(f"{row.place}. {prefix}{row.label} {row.title}".strip())
+    layers, height = _intervals(bars, rows, names), ROW * len(rows)
+    return add_title(
+        "ranks", layers, height, result=result, cut=bars.cut, shown=len(rows)
     )
 
 
 def _strictness(check: Check) -> dict[str, Figure]:
-    made = reviewer_rows(check)
-    known = [row for row in made.rows if row.ends]
-    if not any(row.dot for row in known):
+    bars = reviewer_rows(check)
+    measured = [row for row in bars.rows if row.ends]
+    if not any(row.dot for row in measured):
         return {}
-    rows = known[:STRICTEST] + known[STRICTEST:][-STRICTEST:]
-    layers = _intervals(made, rows, [str(row.label) for row in rows])
-    return _titled("strictness", layers, ROW * len(rows), known=known, shown=len(rows))
+    rows = measured[:STRICTEST] + measured[STRICTEST:][-STRICTEST:]
+    layers = _intervals(bars, rows, [str(row.label) for row in rows])
+    return add_title(
+        "strictness", layers, ROW * len(rows), known=measured, shown=len(rows)
+    )
 
 
 def _shares(result: Comparison) -> dict[str, Figure]:
@@ -161,14 +164,14 @@ def _shares(result: Comparison) -> dict[str, Figure]:
     if not rows:
         return {}
     key = alt.Legend(title=None, orient="top", labelLimit=0)
-    base = _drawn(rows, "name", "score", "share", "told").encode(
+    base = chart_of(rows, "name", "score", "share", "label").encode(
         x=alt.X("score:O", sort=None, axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("name:N", sort=None),
         y=alt.Y("share:Q", title="share of its scores", axis=alt.Axis(format="%")),
     )
     bars = base.mark_bar().encode(color=_of_two(names, key))
-    layers = [bars, base.mark_text(dy=-7).encode(text="told:N")]
-    return _titled("shares", layers, 220, levels=levels, items=result.items)
+    layers = [bars, base.mark_text(dy=-7).encode(text="label:N")]
+    return add_title("shares", layers, 220, levels=levels, items=result.items)
 
 
 def _of_two(names: Sequence[str], legend: alt.Legend | None = None) -> alt.Color:
@@ -178,22 +181,23 @@ def _of_two(names: Sequence[str], legend: alt.Legend | None = None) -> alt.Color
 
 def _scores(ratings: Ratings, result: Comparison) -> dict[str, Figure]:
     """Draw each score of the two items as a dot, and their means as lines."""
-    found, names = score_strips(ratings, result), distinct(map(shortened, result.items))
-    if found is None or result.scores is None:
+    drawing = score_strips(ratings, result)
+    names = distinct(map(shortened, result.items))
+    if drawing is None or result.scores is None:
         return {}
-    sides = [*zip(names, found[1], strict=True)]
+    sides = [*zip(names, drawing[1], strict=True)]
     points = [(name, *dot) for name, strip in sides for dot in strip.dots]
-    dots = _drawn(points, "name", "score", "turn").encode(
+    dots = chart_of(points, "name", "score", "turn").encode(
         x=alt.X("score:Q", scale=ACROSS),
         y=UP,
         yOffset=alt.YOffset("turn:Q", scale=alt.Scale(domain=[-50, 150])),
         color=_of_two(names),
         tooltip="score:Q",
     )
-    means = _drawn([(name, strip.mean) for name, strip in sides], "name", "mean")
+    means = chart_of([(name, strip.mean) for name, strip in sides], "name", "mean")
     lines = means.mark_tick(thickness=3, height=50, color=GREY)
     layers = [
         dots.mark_point(filled=True, size=55, opacity=0.75),
         lines.encode(x=alt.X("mean:Q", title="score"), y=UP),
     ]
-    return _titled("scores", layers, 160, result=result, strips=found[1])
+    return add_title("scores", layers, 160, result=result, strips=drawing[1])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.ab.pvalues import PValues
     from evenhand.claims import Certificate, Label
     from evenhand.grading import Grades
-    from evenhand.ranking.results import Ranking
+    from evenhand.ranking.results import RankedItem, Ranking
 
 TIE = "tie coin"
 COINS = (TIE, "coin")
@@ -380,6 +380,43 @@ def _order_verdict(result: Ranking) -> str:
     return f"{ranked}, in {groups:,} groups that the ratings cannot order further."
 
 
+def nearest_to_cut(result: Ranking) -> list[RankedItem]:
+    """Return what is too close to call as an agenda, nearest to the cut first.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, [*"xyzxzy"], [3, 2, 1, 3, 2, 1])
+        >>> [row.rank for row in nearest_to_cut(rank(ratings, top=2, rng=7))]
+        [2, 3]
+    """
+    crossing = [row for row in result.items if row.side == "open"]
+    cut = 0.5 + (0 if result.top is None else result.top.k)
+    return sorted(crossing, key=lambda row: abs(row.rank - cut))
+
+
+def expected_sentence(result: Ranking) -> str:
+    """Say how many of those chosen belong there; empty where nothing is close.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, [*"xyzxzy"], [3, 2, 1, 3, 2, 1])
+        >>> expected_sentence(rank(ratings, top=2, rng=7))
+        '2 chosen by rank; on average 1.5 of them belong there.'
+    """
+    top = result.top
+    if top is None or not top.open or len(top.inside) == top.k:
+        return ""
+    chosen = {*top.items}
+    shares = [row.p_top for row in result.items if row.item in chosen]
+    if None in shares:
+        return ""
+    mean = sum(share or 0.0 for share in shares)
+    way = "share" if result.by_share else "rank"
+    if top.k == 1:
+        return f"1 chosen by {way}; it belongs there in {100 * mean:.0f}% of draws."
+    return f"{top.k:,} chosen by {way}; on average {mean:,.1f} of them belong there."
+
+
 def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list[str]:
     """Say which items are in, open and out, before anything else.
 
@@ -417,7 +454,8 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     left, crossing = top.k - len(top.inside), {*top.open}
     places = f"for {counted(left, 'place')}" if left else "with no place left"
     groups = {f"In ({len(top.inside):,})": top.inside}
-    groups[f"Open ({len(top.open):,} {places})"] = top.open
+    agenda = tuple(row.item for row in nearest_to_cut(result))
+    groups[f"Open ({len(top.open):,} {places})"] = agenda
     said = ((head, names(items)) for head, items in groups.items() if items)
     lines = [text("{}: {}.").format(*one) for one in said]
     lines += [text(f"Out ({len(top.out):,}).")] if top.out else []
@@ -426,6 +464,7 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         rest = [show(item) for item in top.items if item in crossing]
         by = "By share" if result.by_share else "By rank"
         lines.append(text("{} the {} to {}.").format(by, go, join(rest, most)))
+        lines += filter(None, [text(expected_sentence(result))])
     sure = result.uncertainty
     if top.open and sure is not None:
         ranks = f"its {100 * sure.level:g} % interval of ranks goes"

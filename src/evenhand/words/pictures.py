@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
 # written with an exponent.
 DIGITS, DECIMALS, HUGE = 3, 4, 1e6
 LONG_KEY = 40
+# Room that a column has at least on a phone.
+NARROWEST = "000000"
 # Characters of a name that a column makes room for.
-LONG_NAME = 60
+LONG_NAME = 90
 # Steps between ticks that are easy to read, times a power of ten.
 STEPS, TICKS = (1.0, 2.0, 2.5, 5.0, 10.0), 5
 # Free space at either end of an axis, as a share of it: of dots and of bars.
@@ -47,6 +50,9 @@ MARGIN, NARROW = 0.06, 0.02
 DOTS, GOLDEN = 240, 0.6180339887498949
 # Colours of reviewers and of marks, and what is worth saying of reviewers.
 KINDS = {"strict": "in", "lenient": "open"}
+# Groups of a cut as a cell names them, and above their rows.
+GROUPS = {"in": "in", "open": "too close", "out": "out"}
+HEADINGS = {"in": "In", "open": "Too close to call", "out": "Out"}
 STANDINGS = {None: "in", "above": "in", "open": "open", "below": "out"}
 # What columns mean, where their heads do not say it.
 MEAN = "Plain mean of its scores."
@@ -82,28 +88,29 @@ def axis(values: Iterable[float], margin: float = MARGIN) -> Axis:
     """Span an axis over some numbers, with ticks at round ones.
 
     Examples:
-        >>> found = axis([0, 10])
-        >>> [text for _, text in found.ticks], found.place(5)
+        >>> line = axis([0, 10])
+        >>> [text for _, text in line.ticks], line.place(5)
         (['0', '2', '4', '6', '8', '10'], 50.0)
     """
-    known: list[float] = np.nan_to_num([*values]).tolist()
-    unit = max(map(abs, known)) or 1.0
-    low, high = min(known) / unit, max(known) / unit
+    numbers: list[float] = np.nan_to_num([*values]).tolist()
+    unit = max(map(abs, numbers)) or 1.0
+    low, high = min(numbers) / unit, max(numbers) / unit
     away = (high - low) * margin if high > low else 0.5
-    found = Axis(low - away, high + away, unit)
+    line = Axis(low - away, high + away, unit)
     rough = (high - low) / TICKS or 0.5
     power = 10.0 ** math.floor(math.log10(rough * unit))
-    step = power * next(one for one in STEPS if one * power >= rough * unit * 0.999)
+    least = rough * unit * 0.999
+    step = power * next(size for size in STEPS if size * power >= least)
     first = math.ceil(low * unit / step - 1e-9)
     last = math.floor(high * unit / step + 1e-9)
-    steps = [number * step for number in range(first, last + 1)] or known[:1]
+    steps = [number * step for number in range(first, last + 1)] or numbers[:1]
     # No sign of a zero.
-    ticks = ((found.place(one), f"{one + 0.0:.10g}") for one in steps)
-    return found._replace(ticks=tuple(ticks))
+    ticks = ((line.place(value), f"{value + 0.0:.10g}") for value in steps)
+    return line._replace(ticks=tuple(ticks))
 
 
-class Row(NamedTuple):
-    """One row.
+class BarRow(NamedTuple):
+    """An item or a reviewer with a bar.
 
     Attributes:
         label: Of the item or reviewer.
@@ -112,6 +119,7 @@ class Row(NamedTuple):
         dot: Where the dot is; None without one.
         word: Says in a word what the colour says.
         kind: The colour: "in", "open" or "out".
+        place: Its rank; 0 for reviewers, which have none.
         edge: Whether a new group begins with it.
     """
 
@@ -121,10 +129,11 @@ class Row(NamedTuple):
     dot: float | None
     word: str
     kind: str
+    place: int = 0
     edge: bool = False
 
 
-class Rows(NamedTuple):
+class BarList(NamedTuple):
     """A picture made of rows.
 
     Attributes:
@@ -139,7 +148,7 @@ class Rows(NamedTuple):
     """
 
     kind: str
-    rows: Sequence[Row]
+    rows: Sequence[BarRow]
     columns: Columns
     axis: Axis
     caption: str
@@ -150,20 +159,47 @@ class Rows(NamedTuple):
     @property
     def widths(self) -> str:
         """Widths of the columns as CSS: what they hold, and the rest for the name."""
-        numbers = [_wide([head, *cells]) for head, (_, cells) in self.columns.items()]
-        first = _wide(["rank", f"{len(self.rows):,}"] if self.kind == "item" else [])
-        last = _wide([self.words, *{row.word for row in self.rows}])
+        columns = self.columns.items()
+        numbers = [_width([head, *cells]) for head, (_, cells) in columns]
+        narrow = [
+            _width([*head.split(), NARROWEST, *cells]) for head, (_, cells) in columns
+        ]
+        last = _width([self.words, *{row.word for row in self.rows}])
         longest = max(len(f"{row.label} {row.title}") for row in self.rows)
-        name = f"{min(longest, LONG_NAME) + 2}ch;--numbers:{' '.join(numbers)}"
-        return f"--first:{first};--name:{name};--last:{last}"
+        widths = {
+            "first": _width(
+                [f"{len(self.rows):,}", "rank"] if self.rows[0].place else []
+            ),
+            "name": f"{min(longest, LONG_NAME) + 2}ch",
+            "numbers": " ".join(numbers),
+            "deciding": " ".join(narrow[: self.deciding]),
+            "last": last,
+        }
+        return ";".join(f"--{name}:{width}" for name, width in widths.items())
+
+    @property
+    def deciding(self) -> int:
+        """How many columns a phone has room for: those that decide come first."""
+        return 2 if self.kind == "item" else 1
+
+    @property
+    def groups(self) -> dict[int, tuple[str, str]]:
+        """By the row before which a group begins, its colour and its heading."""
+        sizes = Counter(row.kind for row in self.rows)
+        starts = {row.kind: at for at, row in reversed([*enumerate(self.rows)])}
+        return {
+            starts[side]: (side, f"{head} ({sizes[side]:,})")
+            for side, head in HEADINGS.items()
+            if self.words == "side" and side in starts
+        }
 
 
-def _told(columns: Columns) -> Columns:
+def drop_empty(columns: Columns) -> Columns:
     """Leave out columns that say nothing."""
     return {head: column for head, column in columns.items() if any(column[1])}
 
 
-def _wide(texts: Iterable[str]) -> str:
+def _width(texts: Iterable[str]) -> str:
     return f"{max(map(len, texts), default=0) + 1}ch"
 
 
@@ -188,13 +224,15 @@ def one_precision(values: Sequence[float | None], sign: str = "") -> list[str]:
         >>> one_precision([8.0, 6.333, None]), one_precision([71, 8.5], "+")
         (['8.00', '6.33', ''], ['+71.0', '+8.5'])
     """
-    largest = max((abs(one) for one in values if one is not None), default=0.0)
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
     if not 1 / HUGE < largest < HUGE:
-        return [figure(one) for one in values]
+        return [figure(value) for value in values]
     places = min(max(DIGITS - 1 - math.floor(math.log10(largest)), 0), DECIMALS)
     # No sign of a zero.
-    told = (None if one is None else round(one, places) + 0.0 for one in values)
-    return ["" if one is None else f"{one:{sign}.{places}f}" for one in told]
+    return [
+        "" if value is None else f"{round(value, places) + 0.0:{sign}.{places}f}"
+        for value in values
+    ]
 
 
 def per_cent(values: Sequence[float | None], *, certain: bool) -> list[str]:
@@ -207,13 +245,13 @@ def per_cent(values: Sequence[float | None], *, certain: bool) -> list[str]:
         ['100', '0']
     """
 
-    def told(value: float | None) -> str:
+    def cell(value: float | None) -> str:
         rounded = "" if value is None else f"{100 * value:.0f}"
         if certain and value in (0, 1):
             return rounded
         return {"0": "<1", "100": ">99"}.get(rounded, rounded)
 
-    return [told(value) for value in values]
+    return [cell(value) for value in values]
 
 
 def ticks(total: int) -> Ticks:
@@ -233,17 +271,23 @@ def ticks(total: int) -> Ticks:
     return tuple((100 * (rank - 0.5) / total, str(rank)) for rank in ranks)
 
 
-def ranking_rows(result: Ranking) -> Rows:
+def ranking_rows(result: Ranking) -> BarList:
     """Lay out a ranking: each item with its interval of ranks, and the cut.
+
+    What is in comes first, then what is too close to call, then what is out. The first
+    are all above the cut and the last all below, so the cut stays where it is.
 
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> made = ranking_rows(rank(ratings, method="mean-rank", top=1, rng=7))
-        >>> [(row.label, row.ends, row.word) for row in made.rows]
+        >>> bars = ranking_rows(rank(ratings, method="mean-rank", top=1, rng=7))
+        >>> [(row.label, row.ends, row.word) for row in bars.rows]
         [('y', (0.5, 1.5), 'in'), ('x', (1.5, 2.5), 'out')]
     """
-    items, top, total = result.items, result.top, len(result.items)
+    top, total, sides = result.top, len(result.items), [*GROUPS]
+    items = [*result.items]
+    if items[0].side:
+        items.sort(key=lambda row: (sides.index(row.side or ""), row.rank))
     k = total if top is None else top.k
     certain = result.uncertainty is not None and result.uncertainty.draws == 0
     spans, rows, before = [], [], items[0].bucket
@@ -252,9 +296,11 @@ def ranking_rows(result: Ranking) -> Rows:
         if low is not None and high is not None:
             ends = (low - 0.5, high + 0.5)
         spans.append(span(low or 0, high or 0) if ends else "")
-        title, side = result.titles.get(row.item, ""), row.side or ""
+        title, side = result.titles.get(row.item, ""), row.side or "in"
+        word = GROUPS[side] if row.side else ""
         edge, before = row.bucket != before, row.bucket
-        rows.append(Row(row.item, title, ends, row.rank, side, side or "in", edge))
+        rank = row.rank
+        rows.append(BarRow(row.item, title, ends, rank, word, side, rank, edge))
     shares = per_cent([row.p_top for row in items], certain=certain)
     columns = {
         "ranks": ("Places that it could have, from and to.", spans),
@@ -265,12 +311,12 @@ def ranking_rows(result: Ranking) -> Rows:
     line, cut = (k + 0.5, (k, f"cut after {k:,}")) if k < total else (None, None)
     scale = Axis(0.5, total + 0.5, 1.0, ticks(total))
     words = "side" if rows[0].word else ""
-    return Rows(
-        "item", rows, _told(columns), scale, "rank, 1 is best", line, cut, words
+    return BarList(
+        "item", rows, drop_empty(columns), scale, "rank, 1 is best", line, cut, words
     )
 
 
-def reviewer_rows(check: Check) -> Rows:
+def reviewer_rows(check: Check) -> BarList:
     """Lay out reviewers: strictness with two standard errors, strictest first.
 
     Examples:
@@ -279,39 +325,42 @@ def reviewer_rows(check: Check) -> Rows:
         >>> [row.label for row in reviewer_rows(check(ratings, rng=7)).rows]
         ['a', 'b']
     """
-    known = sorted(
+    strictest_first = sorted(
         check.reviewers,
-        key=lambda one: (one.offset is None, one.offset or 0.0, str(one.reviewer)),
+        key=lambda row: (row.offset is None, row.offset or 0.0, str(row.reviewer)),
     )
     rows, most = [], 0.0
-    for one in known:
+    for row in strictest_first:
         ends = None
-        if one.offset is not None:
-            far = SURE * (one.offset_se or 0.0)
-            ends = (one.offset - far, one.offset + far)
-            most = max(most, abs(one.offset) + far)
-        kind = KINDS.get(one.strictness, "out")
-        rows.append(Row(one.reviewer, "", ends, one.offset, _manner(one), kind))
+        if row.offset is not None:
+            far = SURE * (row.offset_se or 0.0)
+            ends = (row.offset - far, row.offset + far)
+            most = max(most, abs(row.offset) + far)
+        kind = KINDS.get(row.strictness, "out")
+        rows.append(BarRow(row.reviewer, "", ends, row.offset, _manner(row), kind))
+    offsets = one_precision([row.offset for row in strictest_first], "+")
     columns = {
-        "points": (POINTS, one_precision([one.offset for one in known], "+")),
-        "spread": (SPREAD, one_precision([one.slope for one in known])),
-        "items": ("", [f"{one.ratings:,}" for one in known]),
+        "points": (POINTS, offsets),
+        "spread": (SPREAD, one_precision([row.slope for row in strictest_first])),
+        "items": ("", [f"{row.ratings:,}" for row in strictest_first]),
     }
     scale, caption = axis([-most, most], NARROW), "points above or below others"
-    return Rows("reviewer", rows, _told(columns), scale, caption, 0.0, None, "in words")
+    shown = drop_empty(columns)
+    return BarList("reviewer", rows, shown, scale, caption, 0.0, None, "in words")
 
 
-def _manner(one: Reviewer) -> str:
+def _manner(reviewer: Reviewer) -> str:
     """Say in a word or two what stands out about a reviewer."""
-    if one.strictness == NOT_ENOUGH:
+    strictness = reviewer.strictness
+    if strictness == NOT_ENOUGH:
         return "too few to say"
-    if one.offset is None and one.slope is None:
-        return one.strictness
-    said = [word for word in (one.strictness, one.spread) if word in TELLING]
-    return ", ".join(said) or one.strictness
+    if reviewer.offset is None and reviewer.slope is None:
+        return strictness
+    words = [word for word in (strictness, reviewer.spread) if word in TELLING]
+    return ", ".join(words) or strictness
 
 
-def grade_rows(result: Grades) -> Rows:
+def grade_rows(result: Grades) -> BarList:
     """Lay out marks: each item with its interval of marks, and the pass mark.
 
     Examples:
@@ -321,10 +370,12 @@ def grade_rows(result: Grades) -> Rows:
         ['above', 'below']
     """
     items, mark, rows = result.items, pass_mark(result), []
-    for row in items:
-        word = " ".join(filter(None, [row.standing, "given" if row.anchor else ""]))
+    for place, row in enumerate(items, start=1):
+        standing = "too close" if row.standing == "open" else row.standing
+        word = " ".join(filter(None, [standing, "given" if row.anchor else ""]))
         kind, title = STANDINGS[row.standing], result.titles.get(row.item, "")
-        rows.append(Row(row.item, title, (row.low, row.high), row.mark, word, kind))
+        ends = (row.low, row.high)
+        rows.append(BarRow(row.item, title, ends, row.mark, word, kind, place))
     errors = one_precision([row.error for row in items])
     columns = {
         "mark": ("", one_precision([row.mark for row in items])),
@@ -332,29 +383,31 @@ def grade_rows(result: Grades) -> Rows:
         "mean": (MEAN, one_precision([row.mean_score for row in items])),
         "scores": ("", [f"{row.reviews:,}" for row in items]),
     }
-    ends = [end for row in items for end in (row.low, row.mark, row.high)]
-    scale = axis([*ends, *([] if mark is None else [mark])], NARROW)
+    marks = [end for row in items for end in (row.low, row.mark, row.high)]
+    scale = axis([*marks, *([] if mark is None else [mark])], NARROW)
     passed = None if mark is None else sum(row.mark >= mark for row in items)
     cut = (passed, f"pass mark {mark:g}") if passed else None
     words = "mark is" if any(row.word for row in rows) else ""
-    return Rows("item", rows, _told(columns), scale, "mark", mark, cut, words)
+    return BarList("item", rows, drop_empty(columns), scale, "mark", mark, cut, words)
 
 
-def used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
+def compared_rows(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
     """Return the ratings of the two items that the comparison used.
 
     Examples:
         >>> from evenhand import Ratings, compare
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
-        >>> [rows.tolist() for rows in used(ratings, compare(ratings, rng=7))]
+        >>> result = compare(ratings, rng=7)
+        >>> [rows.tolist() for rows in compared_rows(ratings, result)]
         [[0], [1]]
     """
     codes = [ratings.item_code(item) for item in result.items]
     first, second = (np.flatnonzero(ratings.item_codes == code) for code in codes)
     if result.parameters.get("both") == "drop":
         people = ratings.reviewer_codes
-        both = np.intersect1d(people[first], people[second])
-        first, second = (rows[~np.isin(people[rows], both)] for rows in (first, second))
+        twice = np.intersect1d(people[first], people[second])
+        sides = (first, second)
+        first, second = (rows[~np.isin(people[rows], twice)] for rows in sides)
     return first, second
 
 
@@ -380,24 +433,24 @@ def score_strips(
     Examples:
         >>> from evenhand import Ratings, compare
         >>> ratings = Ratings(["a", "b", "c"], ["x", "y", "y"], [3, 8, 4])
-        >>> found = score_strips(ratings, compare(ratings, rng=7))
-        >>> [len(strip.dots) for strip in found[1]]
+        >>> line, strips = score_strips(ratings, compare(ratings, rng=7))
+        >>> [len(strip.dots) for strip in strips]
         [1, 2]
     """
     ratings = ratings.public
-    sides = used(ratings, result)
+    sides = compared_rows(ratings, result)
     if ratings.kind != "scores" or min(map(len, sides)) == 0:
         return None
-    given = [np.sort(ratings.scores[rows]) for rows in sides]
+    sorted_scores = [np.sort(ratings.scores[rows]) for rows in sides]
     strips = []
-    for scores in given:
+    for scores in sorted_scores:
         each = -(-len(scores) // DOTS)
         # Evenly spaced in the order of the scores, so that shares stay as they are.
         shown = enumerate(scores[each // 2 :: each].tolist())
         dots = [(score, round(10 + 80 * (at * GOLDEN % 1))) for at, score in shown]
         # Shares, so that large scores do not leave the floats.
         strips.append(Strip(dots, float((scores / len(scores)).sum()), each))
-    return axis(np.concatenate(given).tolist()), strips
+    return axis(np.concatenate(sorted_scores).tolist()), strips
 
 
 def gap(result: Comparison) -> tuple[Axis, list[float]] | None:
@@ -407,8 +460,7 @@ def gap(result: Comparison) -> tuple[Axis, list[float]] | None:
 
     Examples:
         >>> from evenhand import compare
-        >>> found = gap(compare([3, 4, 5, 6], [1, 2, 2, 3], design="halves", rng=7))
-        >>> found[1]
+        >>> gap(compare([3, 4, 5, 6], [1, 2, 2, 3], design="halves", rng=7))[1]
         [2.5, 0.0, 5.0]
     """
     numbers = ahead(result)

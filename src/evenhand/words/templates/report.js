@@ -22,9 +22,11 @@
   // Lists: what is searched for, on which side, in which order.
   const words = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
   const number = (text) => Number(text.replace(/^[<>]|,/g, "").replace("\u2212", "-"));
-  const keyOf = (row, by) => {
+  const placeOf = (row) => number(row.querySelector(".place").lastChild.textContent);
+  const keyOf = (row, by, cutAt) => {
     const cells = row.querySelector("summary").children;
     if (by === "name") return cells[1].textContent;
+    if (by === "near") return Math.abs(placeOf(row) - cutAt - 0.5);
     if (by === "width") {
       const bar = cells[2].querySelector("i");
       return bar ? -parseFloat(bar.style.width) : null;
@@ -42,7 +44,8 @@
     const status = list.querySelector('[role="status"]');
     const whole = Array.from(body.children);
     const rows = whole.filter((one) => one.matches(".row"));
-    const cut = body.querySelector(".cut");
+    const lines = whole.filter((one) => !one.matches(".row"));
+    const near = sort.querySelector('[value="near"]');
     const texts = new Map(rows.map((row) => [row, folded(row.querySelector(".who").textContent)]));
     let side = "";
     const show = () => {
@@ -57,13 +60,20 @@
     const order = () => {
       const by = sort.value;
       list.classList.toggle("resorted", by !== "");
-      if (cut) cut.hidden = by !== "";
+      lines.forEach((line) => { line.hidden = by !== "" || (side !== "" && !line.matches(".cut")); });
       if (by === "") { body.append(...whole); return; }
-      const keyed = rows.map((row) => [keyOf(row, by), row]);
+      const keyed = rows.map((row) => [keyOf(row, by, near && Number(near.dataset.cut)), row]);
       body.append(...keyed.sort(([one], [two]) => before(one, two)).map(([, row]) => row));
     };
     search.addEventListener("input", show);
     sort.addEventListener("change", order);
+    // What is too close to call is an agenda: nearest to the cut first.
+    const filter = (wanted) => {
+      side = wanted;
+      if (near) sort.value = side === "open" ? "near" : "";
+      show();
+      order();
+    };
     const middle = (part) => {
       const box = list.querySelector(".boxed");
       if (!part || !box) return;
@@ -74,15 +84,19 @@
     const field = list.parentElement.querySelector(".field svg");
     if (field) field.addEventListener("click", (event) => {
       const { left, width } = field.getBoundingClientRect();
-      const row = rows[Math.floor((event.clientX - left) / width * rows.length)];
+      const rank = 1 + Math.floor((event.clientX - left) / width * rows.length);
+      const row = rows.find((one) => placeOf(one) === rank);
       if (row) { mark(row); middle(row); }
     });
-    return { toCut() { middle(cut); }, filter(wanted) { side = wanted; show(); } };
+    const reset = () => { search.value = ""; sort.value = ""; filter(""); };
+    return { filter, reset };
   };
+  let filters = [];
+  const clear = () => filters.forEach((one) => one.setAttribute("aria-pressed", "false"));
   const [first] = all(".list").map(makeList);
 
   // Counts filter the first list.
-  const filters = all(".count[data-side]").map((count) => {
+  filters = all(".count[data-side]").map((count) => {
     const button = document.createElement("button");
     button.type = "button";
     button.className = count.className;
@@ -94,9 +108,13 @@
   });
   filters.forEach((button) => button.addEventListener("click", () => {
     const on = button.getAttribute("aria-pressed") === "false";
-    filters.forEach((one) => one.setAttribute("aria-pressed", String(on && one === button)));
+    clear();
+    button.setAttribute("aria-pressed", String(on));
     first.filter(on ? button.dataset.side : "");
   }));
+
+  // The cut is there only in the whole list.
+  all('a[href="#cut"]').forEach((link) => link.addEventListener("click", () => { clear(); first.reset(); }));
 
   // Choosing an item or a reviewer marks it wherever it is.
   const NAMED = 'li[data-item], li[data-reviewer], a[href^="#item-"], a[href^="#reviewer-"]';
@@ -127,5 +145,5 @@
     return true;
   };
   window.addEventListener("hashchange", go);
-  if (!go() && first) first.toCut();
+  go();
 })();
