@@ -59,3 +59,14 @@ def test_an_unknown_name_without_a_near_one_is_answered_with_the_list() -> None:
 
 def test_the_first_of_two_equally_near_names_is_suggested() -> None:
     assert "did you mean 'Anna'?" in unknown("reviewer", "ANNA", ["Anna", "anna"])
+
+
+@pytest.mark.parametrize(
+    ("name", "guess"), [("lottery", ""), ("sortr", ", did you mean 'sorter'?")]
+)
+def test_only_a_near_name_is_guessed(name: str, guess: str) -> None:
+    text = unknown("method", name, ["sorter", "votes"])
+    assert (
+        text
+        == f"unknown method {name!r}{guess or '.'} Known methods: 'sorter', 'votes'."
+    )

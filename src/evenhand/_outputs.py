@@ -89,15 +89,15 @@ def _places(outputs: Sequence[Output]) -> dict[Path, Output]:
     Raises:
         OptionError: If two go to one place, or a path is none.
     """
-    found: dict[Path, Output] = {}
+    places: dict[Path, Output] = {}
     for output in outputs:
         if "\0" in output.path:
             raise must_be("output", "the path of a file", output.path)
-        other = found.setdefault(Path(output.path).resolve(), output)
-        if other is not output:
-            both = f"{other.path!r} and {output.path!r}"
-            raise OptionError(f"Outputs must go to different files, got {both}.")
-    return found
+        earlier = places.setdefault(Path(output.path).resolve(), output)
+        if earlier is not output:
+            paths = f"{earlier.path!r} and {output.path!r}"
+            raise OptionError(f"Outputs must go to different files, got {paths}.")
+    return places
 
 
 def _is_device(path: Path) -> bool:

@@ -103,12 +103,15 @@ def as_lists(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
         >>> as_lists([3, 4], [1])
         (array([3., 4.]), array([1.]))
     """
-    one, two = as_numbers(first, "first score"), as_numbers(second, "second score")
-    for name, side in (("first", one), ("second", two)):
+    first_scores, second_scores = (
+        as_numbers(first, "first score"),
+        as_numbers(second, "second score"),
+    )
+    for name, side in (("first", first_scores), ("second", second_scores)):
         if side.ndim != 1:
             text = f"{name} scores must be one list, got shape {side.shape}."
             raise RatingsError(text)
-    return one, two
+    return first_scores, second_scores
 
 
 def is_exact(array: NDArray[np.generic]) -> bool:

@@ -81,7 +81,7 @@ class Source:
         """Return the error for one row; `text` ends without a full stop."""
         return self.each([(row, text, advice)])
 
-    def each(self, problems: Iterable[tuple[int, str, str]]) -> RatingsError:
+    def each(self, reported: Iterable[tuple[int, str, str]]) -> RatingsError:
         """Return the error for several rows, each with a rule and an advice.
 
         Examples:
@@ -93,14 +93,19 @@ class Source:
               Name it.
         """
         # A line that holds several ratings has each of its problems once.
-        said = {(self.line(one[0]), *one[1:]): one for one in problems}
-        found = [said[key] for key in sorted(said)]
-        row, text, advice = found[0]
-        if len(found) > 1:
-            lines = [f"{self.place(row)}: {text}." for row, text, _ in found[:LISTED]]
-            more = [f"and {len(found) - LISTED} more."] if len(found) > LISTED else []
-            hints = dict.fromkeys(advice for *_, advice in found if advice)
-            head = self.whole(f"{len(found)} problems:")
+        by_line = {
+            (self.line(problem[0]), *problem[1:]): problem for problem in reported
+        }
+        problems = [by_line[key] for key in sorted(by_line)]
+        row, text, advice = problems[0]
+        if len(problems) > 1:
+            lines = [
+                f"{self.place(row)}: {text}." for row, text, _ in problems[:LISTED]
+            ]
+            extra = len(problems) - LISTED
+            more = [f"and {extra} more."] if extra > 0 else []
+            hints = dict.fromkeys(advice for *_, advice in problems if advice)
+            head = self.whole(f"{len(problems)} problems:")
             error = RatingsError("\n  ".join([str(head), *lines, *more, *hints]))
         else:
             end = f". {advice}" if advice else "."
@@ -110,16 +115,16 @@ class Source:
                 if self.name is None
                 else f"{self.name}{colon}{self.line(row)}: {text}{end}"
             )
-        error.problems = tuple(found)
+        error.problems = tuple(problems)
         return error
 
     def whole(self, text: str) -> RatingsError:
         """Return the error for the whole table; `text` is a sentence."""
         return RatingsError(text if self.name is None else f"{self.name}: {text}")
 
-    def unknown(self, what: str, name: str, known: Iterable[str]) -> RatingsError:
+    def unknown(self, what: str, name: str, choices: Iterable[str]) -> RatingsError:
         """Return the error for a name that is not there, with the nearest one."""
-        text = unknown(what, name, known)
+        text = unknown(what, name, choices)
         return self.whole(text[:1].upper() + text[1:])
 
     def keep(self, rows: Sequence[int]) -> Source:
@@ -255,7 +260,7 @@ def column_texts(values: object) -> pl.Series:
     listed = column_values(native) if isinstance(native, nw.Series) else list(native)  # type: ignore[call-overload]  # a column
     series = as_series(listed)
     if series.dtype == pl.Object or series.dtype.is_nested():
-        texts = [None if it is None else as_valid(str(it)) for it in series]
+        texts = [None if value is None else as_valid(str(value)) for value in series]
         return pl.Series(texts, dtype=pl.String)
     return series.cast(pl.String)
 
@@ -277,7 +282,7 @@ def as_series(values: pl.Series | Sequence[object]) -> pl.Series:
         return values
     kinds = {*map(type, values)} - {type(None)} or {str}
     # Half a character and a very large integer are named later, with their place.
-    if kinds == {int} and any(abs(it or 0) >= 2**63 for it in values):  # type: ignore[arg-type]  # integers
+    if kinds == {int} and any(abs(value or 0) >= 2**63 for value in values):  # type: ignore[arg-type]  # integers
         kinds.add(object)
     with contextlib.suppress(UnicodeEncodeError):
         kind = PLAIN.get(kinds.pop()) if len(kinds) == 1 else None
@@ -311,9 +316,9 @@ def _series(
             converted.append(convert(value))
         except (ValueError, OverflowError) as error:
             raise source.at(row, f"{what} {error}, got {shown(value)}") from None
-    if not any(isinstance(it, str) for it in converted):
+    if not any(isinstance(value, str) for value in converted):
         return pl.Series(converted)
-    texts = [None if it is None else str(it) for it in converted]
+    texts = [None if value is None else str(value) for value in converted]
     return pl.Series(texts, dtype=pl.String)
 
 
@@ -377,17 +382,17 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
     # Of finite numbers polars reads those that NUMBER describes, and no others.
     if numeric.null_count() == series.null_count() and numeric.is_finite().all():
         return numeric
-    given = series.str.strip_chars()
-    given = given.set(given.str.to_lowercase().is_in(["", *MISSING_WORDS]), None)
-    bad = (~given.str.contains(NUMBER)).fill_null(value=False).arg_true()
+    texts = series.str.strip_chars()
+    texts = texts.set(texts.str.to_lowercase().is_in(["", *MISSING_WORDS]), None)
+    bad = (~texts.str.contains(NUMBER)).fill_null(value=False).arg_true()
     if len(bad):
         # Where most are bad, they are of another kind, and one tells of all.
-        most = 2 * len(bad) > len(given) - given.null_count()
+        most = 2 * len(bad) > len(texts) - texts.null_count()
         rule = f"{what} must be a number, got "
         named = bad[: 1 if most else None]
-        found = ((row, shown(given[row]), _hint(given[row], source)) for row in named)
-        raise source.each((row, rule + value, hint) for row, value, hint in found)
-    return given.cast(pl.Float64)
+        hints = ((row, shown(texts[row]), _hint(texts[row], source)) for row in named)
+        raise source.each((row, rule + value, hint) for row, value, hint in hints)
+    return texts.cast(pl.Float64)
 
 
 def require_no_thousands(cells: pl.Series, what: str, source: Source) -> None:
@@ -490,17 +495,17 @@ def given_columns(*names: str | None, **more: str | None) -> Columns:
         >>> given_columns("judge", item=None).reviewer
         'judge'
     """
-    given = dict(zip(Columns.__slots__, names, strict=False)) | more
-    require_text("the name of a column", **given)
-    return Columns(**{part: name or "" for part, name in given.items()})
+    declared = dict(zip(Columns.__slots__, names, strict=False)) | more
+    require_text("the name of a column", **declared)
+    return Columns(**{part: name or "" for part, name in declared.items()})
 
 
-def find_columns(names: Sequence[str], given: Columns, source: Source) -> Columns:
+def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Columns:
     """Choose the columns of a table.
 
     Args:
         names: The table's column names.
-        given: Columns that the user named; these must exist.
+        declared: Columns that the user named; these must exist.
         source: Where the table came from, for messages.
 
     Returns:
@@ -514,27 +519,27 @@ def find_columns(names: Sequence[str], given: Columns, source: Source) -> Column
         >>> find_columns(["Judge", "paper_id", "mark"], Columns(), Source()).score
         'mark'
     """
-    given = Columns(*(_named(name, names, source) for name in astuple(given)))
-    wanted = _wanted(names, given)
+    declared = Columns(*(_named(name, names, source) for name in astuple(declared)))
+    wanted = _wanted(names, declared)
     optional = "reviewer" if "winner" in wanted else "pair"
     more = (optional,) if "winner" in wanted else (optional, "weight")
     for part in Columns.__slots__:
-        if getattr(given, part) and part not in (*wanted, *more):
+        if getattr(declared, part) and part not in (*wanted, *more):
             raise source.whole(
                 f"Columns for {wanted[-1]} and for {part} were both named. Name those "
                 "of one kind of data."
             )
-    found = {part: _choose(part, names, given, source) for part in wanted}
-    if candidates(optional, names, given):
-        found[optional] = _choose(optional, names, given, source)
-    if given.weight:
-        found["weight"] = given.weight
-    used = list(found.values())
+    columns = {part: _choose(part, names, declared, source) for part in wanted}
+    if candidates(optional, names, declared):
+        columns[optional] = _choose(optional, names, declared, source)
+    if declared.weight:
+        columns["weight"] = declared.weight
+    used = list(columns.values())
     if len(set(used)) < len(used):
         twice = next(name for name in used if used.count(name) > 1)
         text = f"Column {shown(twice)} is named for two things. Name two columns."
         raise source.whole(text)
-    return Columns(**found)
+    return Columns(**columns)
 
 
 def _named(name: str, names: Sequence[str], source: Source) -> str:
@@ -547,30 +552,32 @@ def _named(name: str, names: Sequence[str], source: Source) -> str:
     raise source.unknown("column", name, cut_alike(names))
 
 
-def _wanted(names: Sequence[str], given: Columns) -> tuple[str, ...]:
+def _wanted(names: Sequence[str], declared: Columns) -> tuple[str, ...]:
     def there(*parts: str) -> bool:
-        return all(candidates(part, names, given) for part in parts)
+        return all(candidates(kind, names, declared) for kind in parts)
 
-    if not (given.winner or given.loser):
-        for part in sorted(("score", "rank"), key=lambda it: not getattr(given, it)):
-            if getattr(given, part) or there("item", part):
-                return "reviewer", "item", part
+    if not (declared.winner or declared.loser):
+        for kind in sorted(
+            ("score", "rank"), key=lambda part: not getattr(declared, part)
+        ):
+            if getattr(declared, kind) or there("item", kind):
+                return "reviewer", "item", kind
         if not there("winner", "loser"):
             return "reviewer", "item", "score"
     return "winner", "loser"
 
 
-def candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
+def candidates(part: str, names: Sequence[str], declared: Columns) -> list[str]:
     """Return the columns that may hold a part, by their names.
 
     Examples:
         >>> candidates("reviewer", ["judge", "paper", "mark"], Columns())
         ['judge']
     """
-    chosen = getattr(given, part)
+    chosen = getattr(declared, part)
     if chosen:
         return [chosen]
-    taken = astuple(given)
+    taken = astuple(declared)
     free = [name for name in names if name not in taken]
     exact = [name for name in free if name.strip().casefold() == part]
     alike = [name for name in free if is_alias(name, ALIASES[part])]
@@ -579,14 +586,14 @@ def candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
     return exact or (ids if len(ids) == 1 else alike)
 
 
-def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> str:
-    found = candidates(part, names, given)
-    if len(found) == 1:
-        return found[0]
+def _choose(part: str, names: Sequence[str], declared: Columns, source: Source) -> str:
+    matches = candidates(part, names, declared)
+    if len(matches) == 1:
+        return matches[0]
     option = option_for(part)
-    if found:
+    if matches:
         raise source.whole(
-            f"Several columns may be the {part}: {_listed(found)}. "
+            f"Several columns may be the {part}: {_listed(matches)}. "
             f"Say which with {option}."
         )
     if source.name is not None and any(re.fullmatch(NUMBER, name) for name in names):
@@ -629,7 +636,11 @@ def called(name: str, names: Sequence[str]) -> list[str]:
     """Return the names that a text means: one of them, as it is or as it is shown."""
     cut = dict(zip(names, cut_alike(names), strict=True))
     bare = name.strip().strip(".")
-    return [it for it in names if bare in (it.strip().strip("."), cut[it].strip("."))]
+    return [
+        column
+        for column in names
+        if bare in (column.strip().strip("."), cut[column].strip("."))
+    ]
 
 
 def cut_alike(names: Iterable[str]) -> list[str]:
@@ -643,20 +654,18 @@ def cut_alike(names: Iterable[str]) -> list[str]:
     listed = list(names)
     ordered = sorted(listed)
     shared = dict.fromkeys(listed, 0)
-    for one, two in itertools.pairwise(ordered):
-        length = len(commonprefix([one, two]))  # noqa: RUF071 - names, not paths
-        shared[one], shared[two] = max(shared[one], length), length
-    found = []
-    for name in listed:
-        start = name.rfind(" ", 0, shared[name]) + 1
-        text = f"...{name[start:]}" if start >= LONG_PREFIX else name
-        found.append(
-            text if len(text) <= NAME_SHOWN else text[: NAME_SHOWN - 3] + "..."
-        )
-    return found
+    for name, following in itertools.pairwise(ordered):
+        length = len(commonprefix([name, following]))  # noqa: RUF071 - names, not paths
+        shared[name], shared[following] = max(shared[name], length), length
+    cuts = []
+    for label in listed:
+        start = label.rfind(" ", 0, shared[label]) + 1
+        text = f"...{label[start:]}" if start >= LONG_PREFIX else label
+        cuts.append(text if len(text) <= NAME_SHOWN else text[: NAME_SHOWN - 3] + "...")
+    return cuts
 
 
-def are_counts(names: Iterable[str], given: Columns | None = None) -> bool:
+def are_counts(names: Iterable[str], declared: Columns | None = None) -> bool:
     """Say whether a table holds counts: a column `count`, and none for the reviewer.
 
     Examples:
@@ -665,10 +674,10 @@ def are_counts(names: Iterable[str], given: Columns | None = None) -> bool:
         >>> are_counts(["judge", "item", "score", "count"])
         False
     """
-    known, given = list(names), given or Columns()
+    listed, declared = list(names), declared or Columns()
     return (
-        COUNT in known
-        and all(candidates(part, known, given) for part in ("item", "score"))
-        and not candidates("reviewer", known, given)
-        and COUNT not in (given.item, given.score)
+        COUNT in listed
+        and all(candidates(part, listed, declared) for part in ("item", "score"))
+        and not candidates("reviewer", listed, declared)
+        and COUNT not in (declared.item, declared.score)
     )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHOWN = 8
+# How alike a guess must be: "lottery" is not "sorter" (0.62), "anna" is "Hanna".
+NEAR = 0.65
 # Persian, Hindi and emojis are written with these; they move nothing.
 JOINERS = "\u200c\u200d"
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -99,7 +101,7 @@ def must_be(name: str, rule: str, value: object) -> OptionError:
     return OptionError(f"{name} must be {rule}, got {shown(value)}.")
 
 
-def require_unused(name: str, given: object, why: str) -> None:
+def require_unused(name: str, value: object, why: str) -> None:
     """Refuse an option that has no use where it was given.
 
     Examples:
@@ -108,11 +110,11 @@ def require_unused(name: str, given: object, why: str) -> None:
         ...
         evenhand.errors.OptionError: scale must be left out for ranks: it orders scores.
     """
-    if given:
+    if value:
         raise OptionError(f"{name} must be left out {why}.")
 
 
-def name_of(thing: object) -> str:
+def name_of(subject: object) -> str:
     """Return what a name or a user's function is called in results and messages.
 
     Examples:
@@ -120,9 +122,9 @@ def name_of(thing: object) -> str:
         >>> name_of("votes"), name_of(min), name_of(functools.partial(min, 3))
         ('votes', 'min', 'min')
     """
-    if isinstance(thing, str):
-        return thing
-    inner = getattr(thing, "func", thing)
+    if isinstance(subject, str):
+        return subject
+    inner = getattr(subject, "func", subject)
     return str(getattr(inner, "__name__", type(inner).__name__))
 
 
@@ -274,7 +276,7 @@ def counted(number: object, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def unknown(what: str, name: object, known: Iterable[object], *, of: str = "") -> str:
+def unknown(what: str, name: object, choices: Iterable[object], *, of: str = "") -> str:
     """Say that a name is unknown, with the nearest known one.
 
     Examples:
@@ -285,13 +287,13 @@ def unknown(what: str, name: object, known: Iterable[object], *, of: str = "") -
         >>> unknown("option", "ep", ["eps"], of="guarded")
         "unknown option 'ep' of guarded, did you mean 'eps'? Known options: 'eps'."
     """
-    choices = list(known)
-    by_text = {str(choice).casefold(): choice for choice in reversed(choices)}
-    near = difflib.get_close_matches(str(name).casefold(), list(by_text), n=1)
+    listed = list(choices)
+    by_text = {str(choice).casefold(): choice for choice in reversed(listed)}
+    near = difflib.get_close_matches(str(name).casefold(), list(by_text), 1, NEAR)
     hint = f", did you mean {by_text[near[0]]!r}?" if near else "."
     plural = what if what.endswith("s") else f"{what}s"
     plural = f"{what}es" if what.endswith("ss") else plural
-    whose, all_known = f" of {of}" if of else "", listing(choices) or "none"
+    whose, all_known = f" of {of}" if of else "", listing(listed) or "none"
     return f"unknown {what} {name!r}{whose}{hint} Known {plural}: {all_known}."
 
 
@@ -320,7 +322,7 @@ def visible(text: str) -> str:
         >>> print(visible("a\x1b[31m,1"))
         a\x1b[31m,1
     """
-    return CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def printable(value: object) -> str:
@@ -331,5 +333,8 @@ def printable(value: object) -> str:
         two\nlines 7
     """
     return "".join(
-        it if it.isprintable() or it in JOINERS else repr(it)[1:-1] for it in str(value)
+        character
+        if character.isprintable() or character in JOINERS
+        else repr(character)[1:-1]
+        for character in str(value)
     )

@@ -59,13 +59,13 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
     frame = pl.DataFrame({"label": texts})
     visible = pl.col("label").str.normalize("NFKC").str.replace_all(HIDDEN, "")
     first = pl.col("label").first()
-    found = frame.select("label", first=first.over(_key(visible)))
+    firsts = frame.select("label", first=first.over(_key(visible)))
     if not all(map(str.isascii, texts)):
         shape = _key(visible.str.replace_many(SMALL)).str.replace_many(CAPITALS)
         own = pl.col("first") == pl.col("label")
         shaped = pl.when(own).then(first.over(shape)).otherwise("first")
-        found = found.with_columns(first=shaped)
-    pairs = found.filter(pl.col("first") != pl.col("label"))
+        firsts = firsts.with_columns(first=shaped)
+    pairs = firsts.filter(pl.col("first") != pl.col("label"))
     return pairs.select("first", "label").rows()
 
 
@@ -91,14 +91,14 @@ def alike_notices(what: str, pairs: Sequence[tuple[str, str]]) -> tuple[Notice, 
     """
     if not pairs:
         return ()
-    named = ", ".join(_spelt(one, "and", two) for one, two in pairs[:NAMED])
+    named = ", ".join(_spelt(label, "and", similar) for label, similar in pairs[:NAMED])
     text = f"Labels that look alike are taken for different {what}s: {named}"
     advice = f"If they are the same, merge them with merge= or --column merge={what}."
     message = f"{text}{more_than_named(len(pairs))}. {advice}"
     return (Notice(f"similar_{what}s", message),)
 
 
-def _spelt(one: str, between: str, two: str) -> str:
+def _spelt(label: str, between: str, similar: str) -> str:
     r"""Show two labels, and whose letters they have if it is that in which they differ.
 
     Examples:
@@ -107,19 +107,22 @@ def _spelt(one: str, between: str, two: str) -> str:
         >>> ascii(_spelt("Anna", "and", "\u0410nna"))
         '"\'Anna\' and \'\\u0410nna\' (has a Cyrillic letter)"'
     """
-    scripts = [_script(label) for label in (one, two)]
+    scripts = [_script(spelling) for spelling in (label, similar)]
     parts = [
-        f"{shown(label)} (has a {script} letter)"
+        f"{shown(spelling)} (has a {script} letter)"
         if script and scripts[0] != scripts[1]
-        else shown(label)
-        for label, script in zip((one, two), scripts, strict=True)
+        else shown(spelling)
+        for spelling, script in zip((label, similar), scripts, strict=True)
     ]
     return f" {between} ".join(parts)
 
 
 def _script(label: str) -> str:
     """Return whose letter a label has that looks like a Latin one, or nothing."""
-    odd = next((it for it in label if it.upper() in CAPITALS or it in SMALL), None)
+    odd = next(
+        (letter for letter in label if letter.upper() in CAPITALS or letter in SMALL),
+        None,
+    )
     return "" if odd is None else unicodedata.name(odd).partition(" ")[0].capitalize()
 
 
@@ -133,11 +136,11 @@ def merged_spellings(labels: pl.Series) -> dict[str, str]:
     counts = labels.value_counts(name="count")
     often = dict(counts.rows())
     # Of spellings that are equally frequent the first by code point stays.
-    order = sorted(often, key=lambda label: (-often[label], label))
-    found: dict[str, str] = {}
-    for one, two in alike(order):
-        found[two] = found.get(one, one)
-    return found
+    order = sorted(often, key=lambda spelling: (-often[spelling], spelling))
+    spellings: dict[str, str] = {}
+    for label, similar in alike(order):
+        spellings[similar] = spellings.get(label, label)
+    return spellings
 
 
 def merge_notice(what: str, merged: Mapping[str, str], *, named: bool) -> Notice:
@@ -164,7 +167,7 @@ def blank_notices(
         'a'."
     """
     texts = [column_texts(values) for values in columns]
-    if not any((one != one.str.strip_chars()).any() for one in texts):
+    if not any((column != column.str.strip_chars()).any() for column in texts):
         return ()
     labels = pl.concat(texts).drop_nulls().unique()
     spelt = pl.DataFrame({"label": labels, "bare": labels.str.strip_chars()})
@@ -173,7 +176,8 @@ def blank_notices(
     if padded.height == 0:
         return ()
     pairs = [
-        f"{shown(one)} is {shown(two)}" for one, two in padded.sort("label").rows()
+        f"{shown(column)} is {shown(bare)}"
+        for column, bare in padded.sort("label").rows()
     ]
     number = counted(padded["bare"].n_unique(), what)
     text = f"Blanks around labels do not count, so spellings of {number} were merged"

@@ -138,9 +138,9 @@ def loss(name: str) -> Loss:
 def _places(truth: Ranking, estimate: Ranking) -> NDArray[np.int64]:
     """Return the place in the estimate of each item, in the order of the truth."""
     first, second = _by_label(truth, "truth"), _by_label(estimate, "estimate")
-    if other := [*first.keys() ^ second.keys()]:
+    if unshared := [*first.keys() ^ second.keys()]:
         rule = "truth and estimate must rank the same items"
-        raise RatingsError(f"{rule}, got {shown(other[0])} in one of them only.")
+        raise RatingsError(f"{rule}, got {shown(unshared[0])} in one of them only.")
     return np.array([second[item] for item in first], dtype=np.int64)
 
 

@@ -83,7 +83,7 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
     source = text.strip()
     # flips-uniform is a name, not a difference; places and lengths stay.
     hyphens = r"'[^']*'|\"[^\"]*\"|(?<=[A-Za-z])-(?=[A-Za-z])"
-    plain = re.sub(hyphens, lambda one: "_" if one[0] == "-" else one[0], source)
+    plain = re.sub(hyphens, lambda match: "_" if match[0] == "-" else match[0], source)
     try:
         return _call(plain, source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -101,11 +101,13 @@ def _call(plain: str, source: str) -> Call:
     with warnings.catch_warnings(action="ignore"):
         body = ast.parse(plain, mode="eval").body
     call = body if isinstance(body, ast.Call) else ast.Call(body, [], [])
-    given = tuple(_value(one, source) for one in call.args)
-    named = {str(one.arg): _value(one.value, source) for one in call.keywords}
+    positional = tuple(_value(argument, source) for argument in call.args)
+    named = {
+        str(argument.arg): _value(argument.value, source) for argument in call.keywords
+    }
     if len(named) < len(call.keywords) or not isinstance(call.func, ast.Name):
         raise ValueError(source)
-    return Call(ast.get_source_segment(source, call.func) or "", given, named)
+    return Call(ast.get_source_segment(source, call.func) or "", positional, named)
 
 
 def _value(node: ast.expr, source: str) -> Any:  # noqa: ANN401 - whatever a literal is
@@ -171,7 +173,7 @@ def choice(name: str, *known: str) -> Callable[[Any], str]:
     """
     # What is no text may not even be comparable.
     rule = f"one of {listing(known)}"
-    return checked(name, rule, lambda one: isinstance(one, str) and one in known)
+    return checked(name, rule, lambda value: isinstance(value, str) and value in known)
 
 
 def flag(name: str) -> Callable[[Any], bool]:
@@ -238,10 +240,13 @@ class Method:
         if not re.fullmatch(NAME, cls.name) or keyword.iskeyword(cls.name):
             rule = "letters, digits and hyphens"
             raise must_be("name of a method", rule, cls.name)
-        held = cls.registry.get((cls.job, cls.name), cls)
+        registered = cls.registry.get((cls.job, cls.name), cls)
         if not hasattr(cls, "best"):
             raise OptionError(f"method {cls.name} must say its best claim, as best.")
-        if (held.__module__, held.__qualname__) != (cls.__module__, cls.__qualname__):
+        if (registered.__module__, registered.__qualname__) != (
+            cls.__module__,
+            cls.__qualname__,
+        ):
             raise OptionError(f"name of a method must be new, got {cls.name!r} again.")
         cls.registry[cls.job, cls.name] = cls
 
@@ -258,17 +263,17 @@ class Method:
         return {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]  # a dataclass
 
     @classmethod
-    def made(cls, given: Mapping[str, object]) -> Self:
+    def made(cls, options: Mapping[str, object]) -> Self:
         """Make one from options by name.
 
         Raises:
             OptionError: If it has no such option, or a value is not one.
         """
-        known = cls.options()
-        for name in given:
-            if name not in known:
-                raise OptionError(unknown("option", name, known, of=cls.name))
-        return cls(**given)
+        fields = cls.options()
+        for name in options:
+            if name not in fields:
+                raise OptionError(unknown("option", name, fields, of=cls.name))
+        return cls(**options)
 
     @classmethod
     def of_function(cls, function: Callable[..., object]) -> Self:
@@ -304,8 +309,10 @@ class Method:
 
     def parameters(self) -> dict[str, Json]:
         """Return its options by name, as in the JSON of a result."""
-        given = {name: getattr(self, name) for name in self.options()}
-        return {name: as_json(to) for name, to in given.items() if to is not None}
+        values = {name: getattr(self, name) for name in self.options()}
+        return {
+            name: as_json(value) for name, value in values.items() if value is not None
+        }
 
     def __str__(self) -> str:
         """Return the text form: the name, and the options that are not the default."""
@@ -332,11 +339,11 @@ def methods(job: Job | None = None) -> tuple[type[Method], ...]:
         >>> [method.name for method in methods("compare")]
         ['coin', 'sign', 'mean', 'median', 'trimmed', 'votes', 'guarded']
     """
-    jobs = [one for one in ROOMS if job in (None, one)]
-    for one in jobs:
-        importlib.import_module(f"evenhand.{ROOMS[one]}.methods")
+    jobs = [kind for kind in ROOMS if job in (None, kind)]
+    for kind in jobs:
+        importlib.import_module(f"evenhand.{ROOMS[kind]}.methods")
     return tuple(
-        cls for one in jobs for (its, _), cls in Method.registry.items() if its == one
+        cls for kind in jobs for (its, _), cls in Method.registry.items() if its == kind
     )
 
 
@@ -357,7 +364,7 @@ def as_method(
     Raises:
         OptionError: If there is no such method or option.
     """
-    known = {
+    registered = {
         cls.name: cls
         for cls in Method.registry.values()
         if issubclass(cls, kind) and keep(cls)
@@ -366,13 +373,13 @@ def as_method(
         method = method()
     if isinstance(method, kind) and (method.name or method.own):
         if not keep(type(method)):
-            raise OptionError(unknown(what, str(method), known))
+            raise OptionError(unknown(what, str(method), registered))
         return method
     if isinstance(method, str):
         call = parse(method, what, EXAMPLES[kind.job])
-        if call.name not in known:
-            raise OptionError(unknown(what, call.name, known))
-        chosen = known[call.name]
+        if call.name not in registered:
+            raise OptionError(unknown(what, call.name, registered))
+        chosen = registered[call.name]
         return chosen.made(call.named | _unnamed(chosen, call, method))
     if callable(method) and not isinstance(method, type):
         return kind.of_function(method)

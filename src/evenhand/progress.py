@@ -62,9 +62,14 @@ def working(what: str, after: float = AFTER) -> Iterator[Say]:
     def tell(text: str, done: int | None, total: int | None) -> None:
         nonlocal last
         last = (text, done, total)
-        for one in displays:
-            said = printable(text)
-            one.update(one.task_ids[0], description=said, completed=done, total=total)
+        for display in displays:
+            description = printable(text)
+            display.update(
+                display.task_ids[0],
+                description=description,
+                completed=done,
+                total=total,
+            )
 
     def start() -> None:
         if notebook:
@@ -83,8 +88,8 @@ def working(what: str, after: float = AFTER) -> Iterator[Say]:
         timer.cancel()
         timer.join()
         _watching.clear()
-        for one in displays:
-            one.stop()
+        for display in displays:
+            display.stop()
         _shown.release()
 
 

@@ -225,12 +225,12 @@ class _Path:
         return self._choose((Fraction(p), 1 - Fraction(p))) == 0
 
     def _choose(self, weights: tuple[Fraction, ...]) -> int:
-        for branch, known in self.left:
-            if known != weights:
+        for branch, expected in self.left:
+            if expected != weights:
                 raise OptionError(_STATE)
             return branch
-        first, *rest = (branch for branch, weight in enumerate(weights) if weight > 0)
-        for branch in reversed(rest):
+        first, *later = (branch for branch, weight in enumerate(weights) if weight > 0)
+        for branch in reversed(later):
             way = (*self.way, (branch, weights))
             self.others.append(_Path(way, self.weight * weights[branch]))
         self.way.append((first, weights))

@@ -198,21 +198,23 @@ class Ratings:
             >>> Ratings.from_frame(frame, reviewer=["judge", "prompt"]).reviewer_labels
             ('a / p',)
         """
-        known = frame_columns(frame)
-        reviewer, people = take_naming(reviewer, known)
+        columns = frame_columns(frame)
+        reviewer, people = take_naming(reviewer, columns)
         persons, items, pairs = (
-            _join_columns(known, part, names)
+            _join_columns(columns, part, names)
             for part, names in (("reviewer", reviewer), ("item", item), ("pair", pair))
         )
-        given = given_columns(persons, items, score, rank, winner, loser, pairs, weight)
+        declared = given_columns(
+            persons, items, score, rank, winner, loser, pairs, weight
+        )
         more: Any = {"all_items": all_items, "people": people}
-        return cls.from_columns(known, given, Source(), **more)
+        return cls.from_columns(columns, declared, Source(), **more)
 
     @classmethod
     def from_columns(
         cls,
         columns: Mapping[str, object],
-        given: Columns,
+        declared: Columns,
         source: Source,
         *,
         all_items: Sequence[Label] | None = None,
@@ -225,7 +227,7 @@ class Ratings:
 
         Args:
             columns: Values of each column.
-            given: Which column holds what; the others are found by name.
+            declared: Which column holds what; the others are found by name.
             source: Where the columns came from, for messages.
             all_items: Every item there is, if some have no rating.
             people: Whether a label is one person; by default pseudonyms are recognised.
@@ -244,7 +246,7 @@ class Ratings:
             >>> Ratings.from_columns(columns, Columns(), Source())
             Ratings(2 comparisons of 3 items)
         """
-        names = find_columns(list(columns), given, source)
+        names = find_columns(list(columns), declared, source)
         ratings = cls.__new__(cls)
         data = columns, names, source, all_items
         ratings._fill(*data, people=people)  # noqa: SLF001 - our own
@@ -342,9 +344,9 @@ class Ratings:
             Ratings(2 scores by 1 reviewer of 2 items)
         """
         rows = np.delete(np.arange(self.n_ratings), row)
-        left = np.unique(self.reviewer_codes[rows])
-        labels = tuple(self.reviewer_labels[who] for who in left.tolist())
-        return self._taken(rows, labels, np.searchsorted(left, self.reviewer_codes))
+        kept = np.unique(self.reviewer_codes[rows])
+        labels = tuple(self.reviewer_labels[code] for code in kept.tolist())
+        return self._taken(rows, labels, np.searchsorted(kept, self.reviewer_codes))
 
     @property
     def public(self) -> Ratings:
@@ -409,9 +411,9 @@ class Ratings:
         """Number of reviewers who gave equal scores, or ranks, to several items."""
         # Not with polars, which starts slower than a small simulated trial takes.
         order = np.lexsort((self.preference, self.reviewer_codes))
-        who, score = self.reviewer_codes[order], self.preference[order]
-        equal = (who[1:] == who[:-1]) & (score[1:] == score[:-1])
-        return len(np.unique(who[1:][equal]))
+        reviewers, scores = self.reviewer_codes[order], self.preference[order]
+        equal = (reviewers[1:] == reviewers[:-1]) & (scores[1:] == scores[:-1])
+        return len(np.unique(reviewers[1:][equal]))
 
     def summary(self) -> dict[str, Json]:
         """Return the sizes and the hash, the `data` field of every result.
@@ -436,8 +438,10 @@ class Ratings:
             "Method 'safe' does not use weights: every rating counts once."
         """
         unused = f"Method {method!r} does not use weights: every rating counts once."
-        said = ("weights_used", WEIGHTS_USED) if used else ("weights_unused", unused)
-        return () if self.weights is None else (Notice(*said),)
+        code_and_text = (
+            ("weights_used", WEIGHTS_USED) if used else ("weights_unused", unused)
+        )
+        return () if self.weights is None else (Notice(*code_and_text),)
 
     def with_unrated(self, labels: Sequence[Label], total: int) -> Ratings:
         """Return the same ratings, which know of items that nobody rated.
@@ -458,10 +462,10 @@ class Ratings:
             f"{len(labels):,} of {counted(total, 'item')} {were} not judged and {are} "
             f"not in the result: {listing(labels)}."
         )
-        known = (one for one in self.notices if one.code != UNRATED_ITEMS)
+        others = (notice for notice in self.notices if notice.code != UNRATED_ITEMS)
         taken = copy.copy(self)
         taken.unrated_labels = tuple(labels)
-        taken.notices = (Notice(UNRATED_ITEMS, text), *known)
+        taken.notices = (Notice(UNRATED_ITEMS, text), *others)
         return taken
 
     def item_code(self, label: Label) -> int:
@@ -482,7 +486,7 @@ class Ratings:
     @cached_property
     def _item_code_of(self) -> dict[str, int]:
         # On a command line every label is text, so "7" also finds the item 7.
-        return {str(known): code for code, known in enumerate(self.item_labels)}
+        return {str(label): code for code, label in enumerate(self.item_labels)}
 
     def by_item(self) -> tuple[Codes, Codes]:
         """Group the ratings by item.
@@ -584,9 +588,9 @@ class Ratings:
         order = np.argsort(keys)
         if (np.diff(keys[order]) == 0).any():
             raise source.each(_repeats(rows, source))
-        who, what = np.divmod(keys[order], self.n_items)
-        self.reviewer_codes: Codes = frozen(who)
-        self.item_codes: Codes = frozen(what)
+        reviewers, items = np.divmod(keys[order], self.n_items)
+        self.reviewer_codes: Codes = frozen(reviewers)
+        self.item_codes: Codes = frozen(items)
         self.preference: Scores = frozen(rows["value"].to_numpy()[order])
         self.pair_labels: Labels = ()
         self.pair_codes: Codes | None = None
@@ -659,33 +663,35 @@ def as_ratings(
         evenhand.errors.RatingsError: ratings must be a Ratings or a dataframe, got
         list. Give three sequences to Ratings, or a file to read_ratings.
     """
-    given = {part: names for part, names in columns.items() if names is not None}
+    declared = {part: names for part, names in columns.items() if names is not None}
     if isinstance(data, Ratings):
-        if given:
+        if declared:
             raise OptionError(
-                f"{next(iter(given))} must be left out for a Ratings: it names a "
+                f"{next(iter(declared))} must be left out for a Ratings: it names a "
                 "column of a dataframe."
             )
         return data
-    if nameless and "reviewer" not in given:
-        known = frame_columns(data)
-        named = Columns(*(str(given.get(part, "")) for part in ("", "item", "score")))
-        if not candidates("reviewer", list(known), named):
-            return _numbered(known, given.get("item", ""), named.score)
-    return Ratings.from_frame(data, **given)  # type: ignore[arg-type]  # names of columns
+    if nameless and "reviewer" not in declared:
+        frame = frame_columns(data)
+        named = Columns(
+            *(str(declared.get(part, "")) for part in ("", "item", "score"))
+        )
+        if not candidates("reviewer", list(frame), named):
+            return _numbered(frame, declared.get("item", ""), named.score)
+    return Ratings.from_frame(data, **declared)  # type: ignore[arg-type]  # names of columns
 
 
-def _numbered(known: dict[str, Any], item: Names, score: str) -> Ratings:
+def _numbered(columns: dict[str, Any], item: Names, score: str) -> Ratings:
     """Number the rows in the order of items and scores, so that theirs is no matter."""
-    known["row"] = next(iter(known.values()))
-    given = Columns("row", _join_columns(known, "item", item), score)
-    names = find_columns(list(known), given, Source())
-    items = label_series(known[names.item], names.item, Source()).cast(pl.String)
-    values, _ = number_series(known[names.score], names.score, Source())
-    known["row"] = np.argsort(np.lexsort((values, items.to_numpy()))) + 1
+    columns["row"] = next(iter(columns.values()))
+    declared = Columns("row", _join_columns(columns, "item", item), score)
+    names = find_columns(list(columns), declared, Source())
+    items = label_series(columns[names.item], names.item, Source()).cast(pl.String)
+    values, _ = number_series(columns[names.score], names.score, Source())
+    columns["row"] = np.argsort(np.lexsort((values, items.to_numpy()))) + 1
     text = "No column names the reviewers, so each row counts as another reviewer."
     notices = (Notice("rows_are_reviewers", text),)
-    return Ratings.from_columns(known, names, Source(), notices=notices)
+    return Ratings.from_columns(columns, names, Source(), notices=notices)
 
 
 def cluster_codes(
@@ -713,9 +719,9 @@ def cluster_codes(
         [5, 1, 2, 3, 4, 0]
     """
     if isinstance(cluster, Mapping):
-        named = [cluster.get(who) for who in ratings.reviewer_labels]
-        _, known = code_labels(label_series(named, "cluster", Source()))
-        codes = known[ratings.reviewer_codes]
+        named = [cluster.get(reviewer) for reviewer in ratings.reviewer_labels]
+        _, of_reviewer = code_labels(label_series(named, "cluster", Source()))
+        codes = of_reviewer[ratings.reviewer_codes]
     elif isinstance(data, Ratings) or not (cluster and isinstance(cluster, Sequence)):
         rule = "the name of a column or a list of names, or for a Ratings a mapping"
         raise must_be("cluster", f"{rule} from reviewer to cluster", cluster)
@@ -724,10 +730,10 @@ def cluster_codes(
     same = ratings.reviewer_codes[1:] == ratings.reviewer_codes[:-1]
     torn = np.flatnonzero(same & (codes[1:] != codes[:-1]))
     if len(torn):
-        who = ratings.reviewer_labels[ratings.reviewer_codes[torn[0]]]
+        reviewer = ratings.reviewer_labels[ratings.reviewer_codes[torn[0]]]
         raise OptionError(
-            f"cluster must be one for each reviewer, got several of {shown(who)}. Name "
-            "the reviewer by both columns, such as reviewer=['judge', 'prompt']."
+            f"cluster must be one for each reviewer, got several of {shown(reviewer)}. "
+            "Name the reviewer by both columns, such as reviewer=['judge', 'prompt']."
         )
     if codes.max() + 1 < FEWEST_CLUSTERS:
         rule = f"of at least {FEWEST_CLUSTERS} kinds, to show how much they differ"
@@ -770,7 +776,7 @@ def take_naming(
     return parts[:-1] or "", NAMING[last]
 
 
-def _join_columns(known: dict[str, Any], part: str, names: Names | None) -> str:
+def _join_columns(columns: dict[str, Any], part: str, names: Names | None) -> str:
     """Return a column's name; of several, join the labels to a new column."""
     if isinstance(names, str) or names is None:
         return names or ""
@@ -778,7 +784,7 @@ def _join_columns(known: dict[str, Any], part: str, names: Names | None) -> str:
     if not listed or not all(isinstance(name, str) for name in names):
         raise must_be(part, "the name of a column or a list of names", names)
     joined = BETWEEN.join(names)
-    known[joined] = join_labels(names, known, Source())
+    columns[joined] = join_labels(names, columns, Source())
     return joined
 
 
@@ -796,14 +802,14 @@ def join_labels(
         if name not in columns:
             raise source.unknown("column", name, columns)
     labelled = [label_series(columns[name], name, source) for name in names]
-    parts = pl.DataFrame({str(place): one for place, one in enumerate(labelled)})
-    labels = parts.select(pl.concat_str(pl.all(), separator=BETWEEN)).to_series()
-    if labels.n_unique() < parts.n_unique():
+    parts = pl.DataFrame({str(place): labels for place, labels in enumerate(labelled)})
+    joined = parts.select(pl.concat_str(pl.all(), separator=BETWEEN)).to_series()
+    if joined.n_unique() < parts.n_unique():
         raise RatingsError(
             f"{listing(names)} cannot be joined: some of their values hold "
             f"{BETWEEN!r}. Rename these."
         )
-    return labels
+    return joined
 
 
 def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, Any]:
@@ -846,16 +852,20 @@ def _rated_rows(
             numbers, missing = number_series(columns[name], name, source)
             # A rank counts downwards; higher is better everywhere else.
             turned = pl.Series(0.0 - numbers if name == names.rank else numbers)
-            given = turned.set(pl.Series(missing), None) if missing.any() else turned
-            series[part], called[part] = given, name
-    _check_lengths({called[part]: len(one) for part, one in series.items()}, source)
+            values = turned.set(pl.Series(missing), None) if missing.any() else turned
+            series[part], called[part] = values, name
+    _check_lengths(
+        {called[part]: len(values) for part, values in series.items()}, source
+    )
     if names.weight:
         # A row without a score needs no weight.
         good = (series["weight"] > 0).fill_null(value=False)
         bad = (~good & series["value"].is_not_null()).arg_true()
         if len(bad):
-            rule, got = f"{names.weight} must be above 0", series["weight"]
-            raise source.each((row, f"{rule}, got {got[row]}", COUNTS) for row in bad)
+            rule, weights = f"{names.weight} must be above 0", series["weight"]
+            raise source.each(
+                (row, f"{rule}, got {weights[row]}", COUNTS) for row in bad
+            )
     return pl.DataFrame(series).with_row_index("row")
 
 
@@ -867,18 +877,18 @@ def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
     again = again.filter(pl.col("row") > pl.col("first"))
     many = again.height > LISTED
     # Of many the first tells enough; a sentence for each would fill the memory.
-    found = [
+    problems = [
         (
             row,
-            f"reviewer {shown(who)} must rate item {shown(what)} once, got a "
+            f"reviewer {shown(reviewer)} must rate item {shown(item)} once, got a "
             f"second rating after {source.place(before)}",
             "",
         )
-        for row, who, what, before in again.head(1 if many else LISTED).rows()
+        for row, reviewer, item, before in again.head(1 if many else LISTED).rows()
     ]
     if not many:
-        return found
-    row, text, _ = found[0]
+        return problems
+    row, text, _ = problems[0]
     return [(row, f"{text}, and so have {again.height - 1:,} rows more", TOGETHER)]
 
 
@@ -908,8 +918,8 @@ def _compared_rows(
     reviewer = number if person is None else pl.format("{}#{}", "person", number)
     reviewers = rows.with_columns(reviewer.alias("reviewer")).sort("row")["reviewer"]
     value = np.repeat([1.0, 0.0], len(winners))
-    both = {"reviewer": pl.concat([reviewers] * 2), "item": items, "value": value}
-    return pl.DataFrame(both).with_row_index("row")
+    twice = {"reviewer": pl.concat([reviewers] * 2), "item": items, "value": value}
+    return pl.DataFrame(twice).with_row_index("row")
 
 
 def _blank_notices(columns: Mapping[str, object], names: Columns) -> tuple[Notice, ...]:
@@ -930,10 +940,10 @@ def _joined(first: pl.Series, second: pl.Series) -> pl.Series:
     return pl.concat([first.alias("item"), second.alias("item")])
 
 
-def _check_lengths(lengths: dict[str, int], source: Source) -> None:
-    if len(set(lengths.values())) > 1:
-        got = ", ".join(f"{count} of {name}" for name, count in lengths.items())
-        raise source.whole(f"Columns must be of one length, got {got}.")
+def _check_lengths(n_rows: dict[str, int], source: Source) -> None:
+    if len(set(n_rows.values())) > 1:
+        lengths = ", ".join(f"{count} of {name}" for name, count in n_rows.items())
+        raise source.whole(f"Columns must be of one length, got {lengths}.")
 
 
 def _unrated(rows: pl.DataFrame, extra: pl.Series | None) -> Labels:

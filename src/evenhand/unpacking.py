@@ -38,16 +38,19 @@ def available_memory() -> int:
         >>> available_memory() > 0
         True
     """
-    known = []
+    sizes = []
     with contextlib.suppress(OSError):
         text = Path("/proc/meminfo").read_text(encoding="utf-8")
-        known += [1024 * int(it) for it in re.findall(r"MemAvailable:\s*(\d+)", text)]
+        sizes += [
+            1024 * int(kilobytes)
+            for kilobytes in re.findall(r"MemAvailable:\s*(\d+)", text)
+        ]
     with contextlib.suppress(OSError, ValueError):
         text = Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8")
-        known.append(int(text))
+        sizes.append(int(text))
     with contextlib.suppress(AttributeError, ValueError, OSError):
-        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return min(known, default=UNKNOWN)
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(sizes, default=UNKNOWN)
 
 
 def most_unpacked(packed: int, kind: tuple[int, int] = TEXT) -> int:
@@ -70,11 +73,13 @@ def refusal(name: str, packed: int, unpacked: int, most: int) -> RatingsError:
         are read from it, so that it cannot fill the memory. Take a part of it, or
         unpack it yourself if you trust it.
     """
-    size, held, limit = (f"{it / 1e6:,.1f} MB" for it in (packed, unpacked, most))
+    size, content, limit = (
+        f"{n_bytes / 1e6:,.1f} MB" for n_bytes in (packed, unpacked, most)
+    )
     return RatingsError(
-        f"{name}: The file of {size} unpacks to at least {held}, and at most {limit} "
-        "are read from it, so that it cannot fill the memory. Take a part of it, or "
-        "unpack it yourself if you trust it."
+        f"{name}: The file of {size} unpacks to at least {content}, and at most "
+        f"{limit} are read from it, so that it cannot fill the memory. Take a part "
+        "of it, or unpack it yourself if you trust it."
     )
 
 
@@ -123,12 +128,12 @@ def check_file(path: str) -> None:
         RatingsError: If it does. A damaged file is left to what reads it.
     """
     packed = Path(path).stat().st_size
-    most, held = most_unpacked(packed), 0
+    most, unpacked = most_unpacked(packed), 0
     with contextlib.suppress(*DAMAGED), gzip.open(path) as file:
-        while held <= most and (chunk := file.read(CHUNK)):
-            held += len(chunk)
-    if held > most:
-        raise refusal(path, packed, held, most)
+        while unpacked <= most and (chunk := file.read(CHUNK)):
+            unpacked += len(chunk)
+    if unpacked > most:
+        raise refusal(path, packed, unpacked, most)
 
 
 def _check_archive(name: str, data: bytes, most: int) -> None:
@@ -137,17 +142,17 @@ def _check_archive(name: str, data: bytes, most: int) -> None:
     Raises:
         RatingsError: If it does. A damaged archive is left to what reads it.
     """
-    held = 0
+    unpacked = 0
     with contextlib.suppress(*DAMAGED), zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = archive.infolist()
-        held = sum(entry.file_size for entry in entries)
-        for entry in entries if held <= most else ():
+        unpacked = sum(entry.file_size for entry in entries)
+        for entry in entries if unpacked <= most else ():
             # What an entry says of itself may be wrong, so it is read to its end.
-            held -= entry.file_size
+            unpacked -= entry.file_size
             entry.file_size = most + CHUNK
             del entry.CRC
             with contextlib.suppress(*DAMAGED), archive.open(entry) as part:
-                while held <= most and (chunk := part.read(CHUNK)):
-                    held += len(chunk)
-    if held > most:
-        raise refusal(name, len(data), held, most)
+                while unpacked <= most and (chunk := part.read(CHUNK)):
+                    unpacked += len(chunk)
+    if unpacked > most:
+        raise refusal(name, len(data), unpacked, most)

@@ -78,8 +78,8 @@ def require_items(
         verdicts = distinct[name]
         called = "winner" in _word(name).split() and len(verdicts) <= MOST_SIDES
         called |= is_alias(name, ALIASES["winner"])
-        other = called and bool((texts[name] != texts[names.winner]).any())
-        if other or _names_sides_of(name, verdicts, [names.winner, names.loser]):
+        differs = called and bool((texts[name] != texts[names.winner]).any())
+        if differs or _names_sides_of(name, verdicts, [names.winner, names.loser]):
             raise source.whole(
                 f"Column {name!r} says who won ({listing(sorted(verdicts))}), so "
                 f"{names.winner!r} cannot be the winner of each vote. {FORM}"
@@ -100,8 +100,8 @@ def side_column(columns: Mapping[str, object], source: Source) -> RatingsError |
             verdicts, others = {*_texts(values).unique()}, {*columns} - {name}
             if name_sides(verdicts, others) and _words(verdicts) & _words(others):
                 text = f"Column {name!r} says which side won"
-                got = listing(sorted(verdicts))
-                return source.whole(f"{text} ({got}), not which item. {FORM}")
+                sides = listing(sorted(verdicts))
+                return source.whole(f"{text} ({sides}), not which item. {FORM}")
     return None
 
 
@@ -114,8 +114,8 @@ def name_sides(values: Iterable[str], names: Iterable[str]) -> bool:
     """
     words = _words(values)
     named = _words(names)
-    sides = {it for it in words if SIDE.fullmatch(it) or it in named}
-    return bool(sides) and all(TIE.fullmatch(it) for it in words - sides)
+    sides = {word for word in words if SIDE.fullmatch(word) or word in named}
+    return bool(sides) and all(TIE.fullmatch(word) for word in words - sides)
 
 
 def _are_sides(
@@ -129,17 +129,23 @@ def _are_sides(
     if sides and _words(winners) & _words(others):
         return True
     # If two columns share labels, these are the items, and the winner is none of them.
-    named = sides or not all(it.lstrip("-").isdecimal() for it in winners | losers)
-    items = (it for it in others.values() if it & losers and it.isdisjoint(winners))
+    named = sides or not all(
+        label.lstrip("-").isdecimal() for label in winners | losers
+    )
+    items = (
+        labels
+        for labels in others.values()
+        if labels & losers and labels.isdisjoint(winners)
+    )
     return named and any(items)
 
 
-def _names_sides_of(name: str, verdicts: set[str], both: list[str]) -> bool:
+def _names_sides_of(name: str, verdicts: set[str], sides: list[str]) -> bool:
     """Return whether a column says which of two other columns holds the winner."""
-    if _word(name) in {f"winner {_word(it)}" for it in both}:
+    if _word(name) in {f"winner {_word(side)}" for side in sides}:
         return True
-    asked = is_alias(name, VERDICTS) or _words(both) <= _words(verdicts)
-    return asked and name_sides(verdicts, both)
+    is_verdict = is_alias(name, VERDICTS) or _words(sides) <= _words(verdicts)
+    return is_verdict and name_sides(verdicts, sides)
 
 
 def _texts(values: object) -> pl.Series:

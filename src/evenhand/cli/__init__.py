@@ -66,7 +66,7 @@ def one_sentence() -> Iterator[None]:
     except EvenhandError as error:
         raise Refusal(str(error)) from error
     except MemoryError as error:
-        text = "This takes more memory than there is. Take a part of the ratings."
+        text = "Out of memory. Try a subset of the ratings."
         raise Refusal(text) from error
     except KeyboardInterrupt as error:
         raise Interrupted("Interrupted.") from error

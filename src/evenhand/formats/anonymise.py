@@ -134,16 +134,16 @@ def _read(path: str) -> dict[str, str]:
             f"{listing(table.columns)}. Name a key file, or one that is not there yet."
         )
     codes, names = (
-        [str(it) for it in label_series(table.columns[name], name, table.source)]
+        [str(label) for label in label_series(table.columns[name], name, table.source)]
         for name in COLUMNS
     )
     taken = set(names)
-    found: dict[str, str] = {}
+    codes_by_name: dict[str, str] = {}
     for row, (code, name) in enumerate(zip(codes, names, strict=True)):
-        if not CODE.fullmatch(code) or code in taken or name in found:
+        if not CODE.fullmatch(code) or code in taken or name in codes_by_name:
             rule = "row must be a code of its own, R and two digits or more, and a "
-            got = f"{shown(code)} and {shown(name)}"
-            raise table.source.at(row, f"{rule}reviewer of its own, got {got}")
+            cells = f"{shown(code)} and {shown(name)}"
+            raise table.source.at(row, f"{rule}reviewer of its own, got {cells}")
         taken.add(code)
-        found[name] = code
-    return found
+        codes_by_name[name] = code
+    return codes_by_name

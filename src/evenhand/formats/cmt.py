@@ -47,7 +47,7 @@ def tell(table: Table) -> str:
     return next(filter(None, reasons), "") if _questions(table) else ""
 
 
-def take(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take the answers to one question.
 
     Examples:
@@ -58,11 +58,11 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         >>> take(table, Asked()).said
         "item from 'Paper ID', reviewer from 'Reviewer Email', score from 'Overall'"
     """
-    item = table.named("item", asked.columns.item, "paper id", "submissionid")
+    item = table.named("item", options.columns.item, "paper id", "submissionid")
     items = table.texts(item)
     titles = layouts.titled(items, table.texts(*TITLES))
     choose, writers = partial(_answers, table), partial(_reviewers, items)
-    return layouts.rated(table, asked, choose, item, writers, titles)
+    return layouts.rated(table, options, choose, item, writers, titles)
 
 
 def _reviewers(items: list[str], table: Table) -> layouts.Writers:
@@ -83,35 +83,35 @@ def _questions(table: Table) -> dict[tuple[str, str], str]:
     Of two columns that with the answers' numbers counts; the number is empty in older
     sheets.
     """
-    found: dict[tuple[str, str], str] = {}
+    columns: dict[tuple[str, str], str] = {}
     for name in table.columns:
         if match := QUESTION.fullmatch(name):
             words = " ".join((match[2] or match[5] or "").split())
             question = match[1] or "", words
-            if match[3] or match[6] or question not in found:
-                found[question] = name
-    return found
+            if match[3] or match[6] or question not in columns:
+                columns[question] = name
+    return columns
 
 
-def _answers(table: Table, given: str) -> layouts.Place:
+def _answers(table: Table, wanted: str) -> layouts.Place:
     """Choose the question by its words, its number or its column."""
     fields = {
         question: name
         for question, name in _questions(table).items()
         if may_be_scores(table.columns[name], least=2)
     }
-    near = [question for question in fields if plain(given) in map(plain, question)]
-    if given and len(near) == 1:
+    near = [question for question in fields if plain(wanted) in map(plain, question)]
+    if wanted and len(near) == 1:
         return near[0][1], table.columns[fields[near[0]]]
-    if not near and given in table.columns:
-        return given, table.columns[given]
+    if not near and wanted in table.columns:
+        return wanted, table.columns[wanted]
     every = [words for _, words in fields]
-    known = {
+    by_words = {
         words if every.count(words) == 1 and words else f"{number}: {words}": column
         for (number, words), column in fields.items()
     }
-    name = layouts.choose_score(given, list(known), table.source)
-    return name, table.columns[known[name]]
+    name = layouts.choose_score(wanted, list(by_words), table.source)
+    return name, table.columns[by_words[name]]
 
 
 CMT = layouts.Layout("cmt", "CMT", take, tell=tell)

@@ -39,7 +39,7 @@ TOTAL = "total score"
 POINTS = re.compile(r"\s*\([0-9]+(?:\.[0-9]+)?\)\s*$")
 
 
-def take_moodle(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take_moodle(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take one rating from each assessment by a peer.
 
     Examples:
@@ -51,8 +51,8 @@ def take_moodle(table: Table, asked: layouts.Asked) -> layouts.Long:
         'submissions_unknown'
     """
     submissions = layouts.companion(table, "id", "authorid")
-    reviewer = table.named("reviewer", asked.columns.reviewer, "reviewerid")
-    item = table.named("item", asked.columns.item, "submissionid")
+    reviewer = table.named("reviewer", options.columns.reviewer, "reviewerid")
+    item = table.named("item", options.columns.item, "submissionid")
     others = _not_peers(table, item, reviewer, submissions)
     peers = table.leave_out("assessment", others)
     grades = peers.cells("grade").cast(pl.Float64, strict=False)
@@ -64,14 +64,14 @@ def take_moodle(table: Table, asked: layouts.Asked) -> layouts.Long:
         titles = layouts.titled(submissions.texts("id"), submissions.texts("title"))
     if submissions is None or not submissions.find("example"):
         peers = peers.noted("submissions_unknown", NO_SUBMISSIONS)
-    if peers.cells("weight").n_unique() > 1 and not asked.columns.weight:
+    if peers.cells("weight").n_unique() > 1 and not options.columns.weight:
         peers = peers.noted("weights_unused", UNUSED)
 
-    def choose(given: str) -> layouts.Place:
-        name = peers.named("score", given, "grade")
+    def choose(wanted: str) -> layouts.Place:
+        name = peers.named("score", wanted, "grade")
         return name, peers.columns[name]
 
-    return layouts.rated(peers, asked, choose, item, reviewer, titles)
+    return layouts.rated(peers, options, choose, item, reviewer, titles)
 
 
 def _not_peers(
@@ -80,20 +80,20 @@ def _not_peers(
     """Return the assessments that are not a peer's, by the reason."""
     items, weights = table.cells(item), table.cells("weight")
     zero = weights.cast(pl.Float64, strict=False).fill_null(1.0) == 0
-    found: Reasons = {"zero_weights": ("of weight 0 left out, as Moodle does", zero)}
+    reasons: Reasons = {"zero_weights": ("of weight 0 left out, as Moodle does", zero)}
     if submissions is None:
-        return found
-    known = submissions.cells("id")
+        return reasons
+    ids = submissions.cells("id")
     examples = submissions.cells("example").str.to_lowercase().is_in(TRUE)
-    authors = dict(zip(known, submissions.cells("authorid"), strict=True))
+    authors = dict(zip(ids, submissions.cells("authorid"), strict=True))
     own = items.replace_strict(authors, default=None) == table.cells(reviewer)
-    example = items.is_in(known.filter(examples).implode())
-    unlisted = ~items.is_in(["", *known])
+    example = items.is_in(ids.filter(examples).implode())
+    unlisted = ~items.is_in(["", *ids])
     return {
         "example_submissions": ("of example submissions left out", example),
         "self_assessments": (OWN_WORK, own.fill_null(value=False)),
         "unlisted_submissions": (UNLISTED, unlisted),
-        **found,
+        **reasons,
     }
 
 
@@ -103,7 +103,7 @@ def tell_canvas(table: Table) -> str:
     return table.why("assessor", "assessee", total) if total else ""
 
 
-def take_canvas(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take_canvas(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take one rating from each review that was done.
 
     Examples:
@@ -113,10 +113,10 @@ def take_canvas(table: Table, asked: layouts.Asked) -> layouts.Long:
         >>> take_canvas(Table.of(columns, Source()), Asked()).said
         "item from 'Assessee', reviewer from 'Assessor', score from 'Total Score (9)'"
     """
-    reviewer = table.named("reviewer", asked.columns.reviewer, "assessor")
-    item = table.named("item", asked.columns.item, "assessee")
+    reviewer = table.named("reviewer", options.columns.reviewer, "assessor")
+    item = table.named("item", options.columns.item, "assessee")
     done = table.leave_out("review", _not_done(table, item, reviewer))
-    return layouts.rated(done, asked, partial(_criterion, done), item, reviewer)
+    return layouts.rated(done, options, partial(_criterion, done), item, reviewer)
 
 
 def _total(table: Table) -> str:
@@ -128,17 +128,17 @@ def _bare(name: str) -> str:
     return plain(POINTS.sub("", name))
 
 
-def _criterion(table: Table, given: str) -> layouts.Place:
+def _criterion(table: Table, wanted: str) -> layouts.Place:
     """Choose the total, or the criterion that was named with or without its points."""
     fields = {
         name: values
         for name, values in table.columns.items()
         if _bare(name) == TOTAL or (POINTS.search(name) and may_be_scores(values))
     }
-    near = [name for name in fields if _bare(name) == (plain(given) or TOTAL)]
+    near = [name for name in fields if _bare(name) == (plain(wanted) or TOTAL)]
     if len(near) == 1:
         return near[0], fields[near[0]]
-    return layouts.among(fields, table.source)(given)
+    return layouts.among(fields, table.source)(wanted)
 
 
 def _not_done(table: Table, item: str, reviewer: str) -> Reasons:

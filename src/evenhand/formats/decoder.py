@@ -53,8 +53,8 @@ def decode(
     if format_name == "parquet":
         scan = pl.scan_parquet(io.BytesIO(data))
         rows = int(scan.select(pl.len()).collect().item())
-        held = CELL * rows * len(scan.collect_schema())
-        return ({"held": [str(held)]}, None) if held > most else ({}, scan.collect())
+        size = CELL * rows * len(scan.collect_schema())
+        return ({"held": [str(size)]}, None) if size > most else ({}, scan.collect())
     return _excel(sheet, data)
 
 
@@ -66,12 +66,18 @@ def _excel(sheet: str, data: bytes) -> Answer:
     load = partial(workbook.load_sheet, header_row=None, skip_rows=0)
     meant = [sheet] if sheet in names else []
     if not sheet:
-        cells = [load(name, dtypes="string") for name in names]
-        meant = [it.name for it in cells if it.visible == "visible" and it.height]
+        sheets = [load(name, dtypes="string") for name in names]
+        meant = [
+            cells.name
+            for cells in sheets
+            if cells.visible == "visible" and cells.height
+        ]
     table = None
     if len(meant) == 1:
-        both = [load(meant[0], dtypes=kind).to_polars() for kind in ("string", "float")]
-        table = _exact(*both)
+        readings = [
+            load(meant[0], dtypes=kind).to_polars() for kind in ("string", "float")
+        ]
+        table = _exact(*readings)
     return {"sheets": names, "meant": meant}, table
 
 

@@ -40,7 +40,7 @@ NOBODY = (
 )
 
 
-def take(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take one rating from each review.
 
     Examples:
@@ -52,7 +52,7 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         ['-1']
     """
     own = ("submission #", "submission", "paper #")
-    item = table.named("item", asked.columns.item, *own)
+    item = table.named("item", options.columns.item, *own)
     submissions = layouts.companion(table, "#", "title")
     titles, gone = {}, pl.Series(dtype=pl.String)
     if submissions is not None:
@@ -60,7 +60,7 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         titles = layouts.titled(numbers, submissions.texts("title"))
         gone = numbers.filter(marks.str.to_lowercase().is_in(("yes", "true", "1")))
     table = table.leave_out("review", _left_out(table, item, gone))
-    return layouts.rated(table, asked, partial(_field, table), item, _writers, titles)
+    return layouts.rated(table, options, partial(_field, table), item, _writers, titles)
 
 
 def _left_out(table: Table, item: str, gone: pl.Series) -> Reasons:
@@ -111,7 +111,7 @@ def _writers(table: Table) -> layouts.Writers:
     return (f"{column!r}{own}", people), table
 
 
-def _field(table: Table, given: str) -> layouts.Place:
+def _field(table: Table, wanted: str) -> layouts.Place:
     """Choose a field of the column of scores, or the total beside it."""
     cells = []
     for row, cell in enumerate(table.texts("scores")):
@@ -124,10 +124,12 @@ def _field(table: Table, given: str) -> layouts.Place:
     names = dict.fromkeys(name for cell in cells for name in cell if name)
     fields: dict[str, layouts.Values] = {table.find(TOTAL): table.cells(TOTAL)}
     fields |= {name: [cell.get(name) for cell in cells] for name in names}
-    known = {
-        it: values for it, values in fields.items() if it and may_be_scores(values)
+    scores = {
+        name: values
+        for name, values in fields.items()
+        if name and may_be_scores(values)
     }
-    return layouts.among(known, table.source)(given)
+    return layouts.among(scores, table.source)(wanted)
 
 
 def _parsed(line: str) -> tuple[str, str]:

@@ -115,8 +115,8 @@ def _file(name: str) -> bytes:
 def _not_found(path: Path) -> str:
     if not path.parent.is_dir():
         return f"There is no folder {str(path.parent)!r}."
-    known = [there.name for there in path.parent.glob("*")]
-    near = difflib.get_close_matches(path.name, known, n=1)
+    names = [there.name for there in path.parent.glob("*")]
+    near = difflib.get_close_matches(path.name, names, n=1)
     hint = f", did you mean {str(path.with_name(near[0]))!r}?" if near else "."
     return f"There is no such file{hint}"
 
@@ -234,17 +234,17 @@ def _by_csv(name: str, body: bytes, separator: str, first: int) -> Cells:
     lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
     reader = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True)
     usual = csv.field_size_limit(LONGEST_FIELD)
-    found, line = [], first
+    records, line = [], first
     try:
         for row in reader:
-            found += [(line, row)] if "".join(row).strip() else []
+            records += [(line, row)] if "".join(row).strip() else []
             line = first + reader.line_num
     except csv.Error as error:
         reason = UNCLOSED if "end of data" in str(error) else UNENDED
         raise RatingsError(f"{name}:{line}: {reason}") from None
     finally:
         csv.field_size_limit(usual)
-    (_, header), *rows = found or [(first, [""])]
+    (_, header), *rows = records or [(first, [""])]
     for line, row in rows:
         if len(row) != len(header):
             raise RatingsError(

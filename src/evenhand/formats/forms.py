@@ -57,26 +57,30 @@ class _Form:
         names = list(table.columns)
         self.time = time_of(table)
         emails = (
-            name
-            for name in names
-            if EMAIL.fullmatch(plain(name))
-            and not table.cells(name).str.to_lowercase().is_in(ANONYMOUS).all()
+            column
+            for column in names
+            if EMAIL.fullmatch(plain(column))
+            and not table.cells(column).str.to_lowercase().is_in(ANONYMOUS).all()
         )
         self.email = next(emails, "")
-        self.name = next((it for it in names if NAME.fullmatch(plain(it))), "")
-        found = {name: GRID.fullmatch(name) for name in names}
-        self.grid = {name: (it[2].strip(), it[1]) for name, it in found.items() if it}
+        self.name = next((name for name in names if NAME.fullmatch(plain(name))), "")
+        matches = {column: GRID.fullmatch(column) for column in names}
+        self.grid = {
+            column: (name[2].strip(), name[1])
+            for column, name in matches.items()
+            if name
+        }
         items = [
-            name
-            for name in names
-            if name not in (self.time, self.email, self.name, *self.grid)
-            and ITEM.fullmatch(plain(name))
-            and _names_items(table, name)
+            column
+            for column in names
+            if column not in (self.time, self.email, self.name, *self.grid)
+            and ITEM.fullmatch(plain(column))
+            and _names_items(table, column)
         ]
         # "Which team is yours?" has answers that are among the items of a grid.
         inside = {plain(item) for item, _ in self.grid.values()} | {""}
-        own = {it for it in items if {*map(plain, table.texts(it))} <= inside}
-        self.items = [one for one in items if one not in own]
+        own = {name for name in items if {*map(plain, table.texts(name))} <= inside}
+        self.items = [name for name in items if name not in own]
         self.own = next(iter(own), "")
 
 
@@ -99,7 +103,7 @@ def tell(table: Table) -> str:
     return table.why(form.time, person, *form.items) if sure else ""
 
 
-def take(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take the last score that each person gave to each item.
 
     Examples:
@@ -111,16 +115,18 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         >>> [long.table.texts(name) for name in ("reviewer", "item", "How good?")]
         [['Bo'], ['Tea'], ['4']]
     """
-    form, given = _Form(table), asked.columns
-    person = form.email or form.name
-    if given.reviewer:
-        person = table.named("reviewer", given.reviewer)
-    if not person:
+    form, declared = _Form(table), options.columns
+    signature = form.email or form.name
+    if declared.reviewer:
+        signature = table.named("reviewer", declared.reviewer)
+    if not signature:
         table = table.noted("pseudonyms", UNSIGNED)
-    people = table.cells(person) if person else "response " + table.cells(form.time)
-    one_each = given.item or (form.items and not asked.rows)
+    people = (
+        table.cells(signature) if signature else "response " + table.cells(form.time)
+    )
+    one_each = declared.item or (form.items and not options.rows)
     taken = _one_each if one_each else _gridded
-    where, score, items = taken(table, asked, form)
+    where, score, items = taken(table, options, form)
     parts = [
         pl.DataFrame({"reviewer": people, "item": item, "score": table.cells(name)})
         for name, item in items.items()
@@ -139,17 +145,19 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         reviews = reviews.noted("earlier_responses", f"{text}the file counts.{hint}")
 
     def choose(name: str) -> layouts.Place:
-        if name == given.score:
+        if name == declared.score:
             return score, kept["score"]
         return name, reviews.cells(reviews.named("weight", name))
 
-    writers = (repr(person or form.time), kept["reviewer"]), reviews
+    writers = (repr(signature or form.time), kept["reviewer"]), reviews
     place = where, kept["item"]
-    found = layouts.rated(reviews, asked, choose, place, lambda _: writers)
+    long = layouts.rated(reviews, options, choose, place, lambda _: writers)
     more = [form.name if form.email else "", form.own]
     called = [table.texts(name) for name in more if name]
-    names = {who: ";".join(them) for who, *them in zip(people, *called, strict=True)}
-    return replace(found, people=names)
+    names = {
+        person: ";".join(them) for person, *them in zip(people, *called, strict=True)
+    }
+    return replace(long, people=names)
 
 
 def time_of(table: Table) -> str:
@@ -161,15 +169,15 @@ def time_of(table: Table) -> str:
         'Timestamp'
     """
     # A form writes it with a capital letter, people most often do not.
-    names = (it for it in [*table.columns][:3] if it[0].isupper())
-    return next((it for it in names if plain(it) in PLATFORMS["forms"]), "")
+    names = (name for name in [*table.columns][:3] if name[0].isupper())
+    return next((name for name in names if plain(name) in PLATFORMS["forms"]), "")
 
 
 def _names_items(table: Table, name: str) -> bool:
     """Return whether answers may be names of items, not scores or remarks."""
     cells = table.cells(name)
-    known = scale.given(cells)
-    scores = len(known) > 0 and scored(known).all() and not ID.search(name)
+    answers = scale.given(cells)
+    scores = len(answers) > 0 and scored(answers).all() and not ID.search(name)
     longest = max(map(len, cells), default=0)
     return not scores and 0 < longest <= LONGEST_ITEM
 
@@ -191,41 +199,43 @@ Taken = tuple[str, str, dict[str, pl.Series | str]]
 """Where items were found, what the score is called, and each column's item or items."""
 
 
-def _one_each(table: Table, asked: layouts.Asked, form: _Form) -> Taken:
+def _one_each(table: Table, options: layouts.Asked, form: _Form) -> Taken:
     """Take one score from each response, about the item that a column names."""
-    given = asked.columns
-    if len(form.items) > 1 and not given.item:
+    declared = options.columns
+    if len(form.items) > 1 and not declared.item:
         raise table.source.whole(
             f"Several columns may be the item: {listing(cut_alike(form.items))}. Say "
             "which with item= or --item."
         )
-    item = table.named("item", given.item or form.items[0])
+    item = table.named("item", declared.item or form.items[0])
     # A criterion of a grid goes without its question.
-    known = {form.grid.get(it, [it])[0]: it for it in _fields(table, form, item)}
-    wanted = form.grid.get(given.score, [given.score])[0]
-    if wanted or len(known) != 1:
-        wanted = layouts.choose_score(wanted, list(known), table.source)
-    score = known[wanted or next(iter(known))]
+    by_criterion = {
+        form.grid.get(field, [field])[0]: field for field in _fields(table, form, item)
+    }
+    wanted = form.grid.get(declared.score, [declared.score])[0]
+    if wanted or len(by_criterion) != 1:
+        wanted = layouts.choose_score(wanted, list(by_criterion), table.source)
+    score = by_criterion[wanted or next(iter(by_criterion))]
     return repr(item), score, {score: table.cells(item)}
 
 
-def _gridded(table: Table, asked: layouts.Asked, form: _Form) -> Taken:
+def _gridded(table: Table, options: layouts.Asked, form: _Form) -> Taken:
     """Take a score from each cell of a grid, or of each question about an item."""
-    require_unused("weight", asked.columns.weight, "where a row has several scores")
-    if asked.rows == "reviewers":
+    require_unused("weight", options.columns.weight, "where a row has several scores")
+    if options.rows == "reviewers":
         columns = _fields(table, form)
         return (
             "the questions",
             "score",
             dict(zip(columns, layouts.cut(columns), strict=True)),
         )
-    questions = list(dict.fromkeys(it for _, it in form.grid.values()))
+    questions = list(dict.fromkeys(item for _, item in form.grid.values()))
     if not questions:
         raise table.no_column("item")
-    question, given = questions[0], asked.columns.score
-    if len(questions) > 1 or given:
-        question = layouts.choose_score(given, questions, table.source)
-    pairs = ((name, it) for name, (it, of) in form.grid.items() if of == question)
+    question, wanted = questions[0], options.columns.score
+    if len(questions) > 1 or wanted:
+        question = layouts.choose_score(wanted, questions, table.source)
+    pairs = ((name, item) for name, (item, of) in form.grid.items() if of == question)
     return "the text in [...]", question or "score", dict(pairs)
 
 

@@ -60,7 +60,7 @@ def tell(table: Table) -> str:
     return ""
 
 
-def take(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take the submitted reviews, with the field that was named as their score.
 
     Examples:
@@ -72,22 +72,22 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         ("item from 'paper', reviewer from 'review', score from 'OveMer'", 'pseudonyms')
     """
     table = table.leave_out("row", _left_out(table))
-    item = table.named("item", asked.columns.item, "paper", "pid")
+    item = table.named("item", options.columns.item, "paper", "pid")
     fields = {
         name: values
         for name, values in table.columns.items()
         if not NOT_SCORES.fullmatch(plain(name))
-        and name not in (item, asked.columns.reviewer)
+        and name not in (item, options.columns.reviewer)
         and may_be_scores(values)
     }
     titles = layouts.titled(table.texts(item), table.texts("title"))
     choose = layouts.among(fields, table.source)
-    return layouts.rated(table, asked, choose, item, _reviewers, titles)
+    return layouts.rated(table, options, choose, item, _reviewers, titles)
 
 
 def _has_review_ids(table: Table) -> bool:
-    given = [text for text in table.texts("review") if text]
-    return all(map(REVIEW_ID.fullmatch, given)) and not all(map(str.isdecimal, given))
+    ids = [text for text in table.texts("review") if text]
+    return all(map(REVIEW_ID.fullmatch, ids)) and not all(map(str.isdecimal, ids))
 
 
 def _left_out(table: Table) -> Reasons:

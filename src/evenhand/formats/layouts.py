@@ -152,9 +152,11 @@ class Layout:
         """Say why a table is of this layout, such as "columns 'id' and 'grade'"."""
         if self.tell is not None:
             return self.tell(table)
-        return next(filter(None, (table.why(*it) for it in self.exports.values())), "")
+        return next(
+            filter(None, (table.why(*names) for names in self.exports.values())), ""
+        )
 
-    def check_options(self, table: Table, asked: Asked) -> None:
+    def check_options(self, table: Table, options: Asked) -> None:
         """Refuse options that the export has no use for.
 
         Raises:
@@ -162,8 +164,8 @@ class Layout:
         """
         title = self.title.rpartition(" of ")[2]
         for part in ("rank", "winner", "loser", "pair") if self.only_scores else ():
-            given = getattr(asked.columns, part)
-            require_unused(part, given, f"for {title}: it has scores")
+            declared = getattr(options.columns, part)
+            require_unused(part, declared, f"for {title}: it has scores")
         if self.one_file:
             why = f"for {title}: one file is all there is"
             require_unused("companion", table.companion is not None, why)
@@ -171,7 +173,7 @@ class Layout:
 
 def rated(
     table: Table,
-    asked: Asked,
+    options: Asked,
     choose: Callable[[str], Place],
     item: str | Place,
     reviewer: str | Callable[[Table], Writers],
@@ -181,7 +183,7 @@ def rated(
 
     Args:
         table: The reviews.
-        asked: What the user said.
+        options: What the user said.
         choose: From the name of a field, or an empty text for the score, to what it is
             called and its values.
         item: Column of the item, or where it was found.
@@ -189,32 +191,34 @@ def rated(
             user named no column, and what to say of it.
         titles: What people call an item.
     """
-    given = asked.columns
-    score, scores = choose(given.score)
+    declared = options.columns
+    score, scores = choose(declared.score)
     score = (
         "score" if score in ("reviewer", "item", "weight") else cut_alike([score])[0]
     )
     if isinstance(item, str):
         item = repr(item), table.columns[item]
-    if given.reviewer or isinstance(reviewer, str):
-        name = table.named("reviewer", given.reviewer, str(reviewer))
-        found: Place = repr(name), table.columns[name]
+    if declared.reviewer or isinstance(reviewer, str):
+        name = table.named("reviewer", declared.reviewer, str(reviewer))
+        writers: Place = repr(name), table.columns[name]
     else:
-        found, table = reviewer(table)
-    columns = {"reviewer": found[1], "item": item[1], score: scores}
-    names = Columns("reviewer", "item", score, weight="weight" if given.weight else "")
-    if given.weight:
-        columns["weight"] = choose(given.weight)[1]
-    said = f"item from {item[0]}, reviewer from {found[0]}, score from {score!r}"
+        writers, table = reviewer(table)
+    columns = {"reviewer": writers[1], "item": item[1], score: scores}
+    names = Columns(
+        "reviewer", "item", score, weight="weight" if declared.weight else ""
+    )
+    if declared.weight:
+        columns["weight"] = choose(declared.weight)[1]
+    origin = f"item from {item[0]}, reviewer from {writers[0]}, score from {score!r}"
     long = Table.of(columns, table.source)
-    return Long(replace(long, notices=table.notices), names, said, titles or {})
+    return Long(replace(long, notices=table.notices), names, origin, titles or {})
 
 
-def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
+def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:
     """Choose the field that holds the score.
 
     Args:
-        given: What the user named, or empty.
+        wanted: What the user named, or empty.
         fields: Those that may be meant.
         source: The file, for messages.
 
@@ -238,33 +242,35 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
         evenhand.errors.RatingsError: r.csv: Several fields may be the score: 'Novelty',
         'Clarity'. Say which with score= or --score.
     """
-    if given:
-        near = [name for name in fields if plain(name) == plain(given)]
-        near = near or called(given, fields)
-        if given in fields or len(near) == 1:
-            return given if given in fields else near[0]
-        raise source.unknown("score field", given, cut_alike(fields))
-    words = {one: plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", one)) for one in fields}
-    own = [one for one in fields if not ABOUT_REVIEWERS.search(words[one])]
-    sure = [one for one in own if SCORE.fullmatch(words[one])]
+    if wanted:
+        near = [name for name in fields if plain(name) == plain(wanted)]
+        near = near or called(wanted, fields)
+        if wanted in fields or len(near) == 1:
+            return wanted if wanted in fields else near[0]
+        raise source.unknown("score field", wanted, cut_alike(fields))
+    words = {
+        field: plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", field)) for field in fields
+    }
+    own = [field for field in fields if not ABOUT_REVIEWERS.search(words[field])]
+    sure = [field for field in own if SCORE.fullmatch(words[field])]
     if len(sure) == 1:
         return sure[0]
     if len(own) == 1 and MERIT.search(words[own[0]]):
         return own[0]
     if not fields:
         raise source.whole("No field holds scores.")
-    some = "One field" if len(fields) == 1 else "Several fields"
+    number = "One field" if len(fields) == 1 else "Several fields"
     raise source.whole(
-        f"{some} may be the score: {listing(cut_alike(fields))}. Say which with score= "
-        "or --score."
+        f"{number} may be the score: {listing(cut_alike(fields))}. Say which with "
+        "score= or --score."
     )
 
 
 def among(fields: Mapping[str, Values], source: Source) -> Callable[[str], Place]:
     """Return the choice among some fields, for `rated`."""
 
-    def choose(given: str) -> Place:
-        name = choose_score(given, list(fields), source)
+    def choose(wanted: str) -> Place:
+        name = choose_score(wanted, list(fields), source)
         return name, fields[name]
 
     return choose
@@ -277,11 +283,11 @@ def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
         >>> titled(["1", "1", "2"], ["", "On tea", ""])
         {'1': 'On tea'}
     """
-    found: dict[str, str] = {}
+    by_item: dict[str, str] = {}
     for item, title in zip(items, titles, strict=True):
         if item and title:
-            found.setdefault(item, title)
-    return found
+            by_item.setdefault(item, title)
+    return by_item
 
 
 def cut(names: Sequence[str]) -> list[str]:
@@ -308,19 +314,19 @@ def identify(emails: Sequence[str], names: Sequence[str], source: Source) -> lis
         >>> identify(["d@x.org", "", ""], ["Dee", "Dee", "Bo"], Source())
         ['d@x.org', 'd@x.org', 'Bo']
     """
-    known: dict[str, set[str]] = {}
+    emails_by_name: dict[str, set[str]] = {}
     for email, name in zip(emails, names, strict=True):
         if email and name:
-            known.setdefault(name.casefold(), set()).add(email)
-    found = []
+            emails_by_name.setdefault(name.casefold(), set()).add(email)
+    people = []
     for row, (email, name) in enumerate(zip(emails, names, strict=True)):
-        same = known.get(name.casefold(), set())
+        same = emails_by_name.get(name.casefold(), set())
         if not email and len(same) > 1:
             raise source.at(
                 row, f"email must be given where several are called {name!r}"
             )
-        found.append(email or next(iter(same), name))
-    return found
+        people.append(email or next(iter(same), name))
+    return people
 
 
 def who_wrote(
@@ -352,11 +358,11 @@ def who_wrote(
         if nobody.fullmatch(email or name):
             emails[row] = names[row] = ""
     people = list(zip(identify(emails, names, table.source), own[1], strict=True))
-    hidden = sum(not one and bool(two) for one, two in people)
+    hidden = sum(not person and bool(pseudonym) for person, pseudonym in people)
     place = table.find(*places[0], *places[1])
-    found = [place if hidden < len(people) else "", own[0] if hidden else ""]
-    where = " or ".join(repr(it) for it in found if it)
-    wrote = where, [one or two for one, two in people]
+    sources = [place if hidden < len(people) else "", own[0] if hidden else ""]
+    where = " or ".join(repr(source) for source in sources if source)
+    wrote = where, [person or pseudonym for person, pseudonym in people]
     return wrote, pseudonyms(table, hidden, unsaid)
 
 
@@ -370,8 +376,8 @@ def pseudonyms(table: Table, hidden: int, unsaid: str) -> Table:
         (Notice(code='pseudonyms', message='2 of 3 reviews do not say who wrote
         them.'),)
     """
-    some = f"{hidden} of {table.height} {unsaid[:1].lower()}{unsaid[1:]}"
-    text = unsaid if hidden == table.height else some
+    partly = f"{hidden} of {table.height} {unsaid[:1].lower()}{unsaid[1:]}"
+    text = unsaid if hidden == table.height else partly
     return table.noted("pseudonyms", text) if hidden else table
 
 
@@ -447,10 +453,10 @@ def companion(table: Table, *names: str) -> Table | None:
     Raises:
         RatingsError: If it has not all these columns.
     """
-    other = table.companion
-    if other is not None and not other.why(*names):
-        raise other.source.whole(
+    second = table.companion
+    if second is not None and not second.why(*names):
+        raise second.source.whole(
             f"The second file must have the columns {listing(names)}, got "
-            f"{listing(other.columns)}."
+            f"{listing(second.columns)}."
         )
-    return other
+    return second

@@ -118,13 +118,13 @@ def read_marks(path: str, decimal: str = "") -> dict[str, float]:
     table = decimal_points(read_table(fetch(path)), decimal)
     labels, column = _labels(table, "item"), _column(table, "mark")
     marks, missing = number_series(table.columns[column], column, table.source)
-    found: dict[str, float] = {}
+    by_label: dict[str, float] = {}
     for row, (label, mark) in enumerate(zip(labels, marks.tolist(), strict=True)):
         if missing[row]:
             raise table.source.at(row, f"{column} must be a number, got nothing")
-        if found.setdefault(label, mark) != mark:
+        if by_label.setdefault(label, mark) != mark:
             raise table.source.at(row, f"{label!r} must have one mark, got two")
-    return found
+    return by_label
 
 
 def to_csv(assignment: Assignment) -> str:
@@ -166,8 +166,8 @@ def _plain_lines(file: File, what: str) -> list[str] | None:
     cells = read_cells(file.name, file.data)
     if len(cells.header) != 1 or _is_named(cells.header[0], what):
         return None
-    found = [cells.header[0], *(row[0] or "" for row in cells.rows.iter_rows())]
-    return [line.strip() for line in found if line.strip()]
+    lines = [cells.header[0], *(row[0] or "" for row in cells.rows.iter_rows())]
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _is_named(name: str, what: str) -> bool:
@@ -178,11 +178,11 @@ def _is_named(name: str, what: str) -> bool:
 def _column(table: Table, what: str) -> str:
     """Return the column that is called so, or else by another name of what it is."""
     exact = [name for name in table.columns if name.casefold() == what]
-    found = exact or [name for name in table.columns if _is_named(name, what)]
-    if len(found) == 1:
-        return found[0]
+    matches = exact or [name for name in table.columns if _is_named(name, what)]
+    if len(matches) == 1:
+        return matches[0]
     raise table.source.whole(
-        f"There must be one column for the {what}, got {len(found)} among "
+        f"There must be one column for the {what}, got {len(matches)} among "
         f"{listing(table.columns)}. Call it {what}, or name it with an option."
     )
 

@@ -36,7 +36,7 @@ def tell(table: Table) -> str:
     return table.why(*filter(None, astuple(names)))
 
 
-def take(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take(table: Table, options: layouts.Asked) -> layouts.Long:
     r"""Take ratings, ranks or comparisons from a table in long form.
 
     Examples:
@@ -47,29 +47,29 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         "winner from 'winner', loser from 'loser'"
     """
     try:
-        names = find_columns(list(table.columns), asked.columns, table.source)
+        names = find_columns(list(table.columns), options.columns, table.source)
     except RatingsError as error:
         raise side_column(table.columns, table.source) or error from None
-    email = "" if asked.columns.reviewer else _namesakes(table, names)
+    email = "" if options.columns.reviewer else _namesakes(table, names)
     if email:
         people = table.texts(names.reviewer)
-        known = layouts.identify(table.texts(email), people, table.source)
-        table = replace(table, columns={**table.columns, email: pl.Series(known)})
+        emails = layouts.identify(table.texts(email), people, table.source)
+        table = replace(table, columns={**table.columns, email: pl.Series(emails)})
         table, names = (
             table.noted("shared_names", SHARED),
             replace(names, reviewer=email),
         )
     used = {part: name for part, name in asdict(names).items() if name}
-    said = ", ".join(f"{part} from {name!r}" for part, name in used.items())
+    origin = ", ".join(f"{part} from {name!r}" for part, name in used.items())
     if not names.item:
-        return layouts.Long(table, names, said)
+        return layouts.Long(table, names, origin)
     seats = False
-    if names.reviewer and names.score and asked.people is None:
+    if names.reviewer and names.score and options.people is None:
         table, seats = layouts.find_seats(table, names.reviewer, names.item)
     whose = table.texts(*AUTHORS) if table.find(*AUTHORS) else ()
     authors = layouts.titled(table.texts(names.item), whose) if whose else {}
     titles = _titles(table, names)
-    return layouts.Long(table, names, said, titles, authors, seats=seats)
+    return layouts.Long(table, names, origin, titles, authors, seats=seats)
 
 
 def _titles(table: Table, names: Columns) -> dict[str, str]:
@@ -79,10 +79,10 @@ def _titles(table: Table, names: Columns) -> dict[str, str]:
     called += [name for name in free if is_alias(name, NAMES) and not ID.search(name)]
     for name in called:
         items, cells = table.texts(names.item), table.texts(name)
-        found = layouts.titled(items, cells)
+        titles = layouts.titled(items, cells)
         pairs = zip(items, cells, strict=True)
-        if all(found.get(item, "") == cell for item, cell in pairs if item and cell):
-            return found
+        if all(titles.get(item, "") == cell for item, cell in pairs if item and cell):
+            return titles
     return {}
 
 
@@ -101,7 +101,7 @@ def _namesakes(table: Table, names: Columns) -> str:
     return column if shared and not authors else ""
 
 
-def take_gavel(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take_gavel(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take one comparison from each decision.
 
     Examples:
@@ -111,14 +111,14 @@ def take_gavel(table: Table, asked: layouts.Asked) -> layouts.Long:
         >>> take_gavel(Table.of(columns, Source()), Asked()).said
         "reviewer from 'Annotator ID', winner from 'Winner ID', loser from 'Loser ID'"
     """
-    both = {
-        part: table.named(part, getattr(asked.columns, part), f"{part} id")
+    sides = {
+        part: table.named(part, getattr(options.columns, part), f"{part} id")
         for part in ("winner", "loser")
     }
-    asked = replace(asked, columns=replace(asked.columns, **both))
-    skipped = (table.cells(both["winner"]) == "") | (table.cells(both["loser"]) == "")
+    options = replace(options, columns=replace(options.columns, **sides))
+    skipped = (table.cells(sides["winner"]) == "") | (table.cells(sides["loser"]) == "")
     reasons = {"skipped_decisions": ("without a winner or a loser left out", skipped)}
-    return take(table.leave_out("decision", reasons), asked)
+    return take(table.leave_out("decision", reasons), options)
 
 
 LONG = layouts.Layout("long", "the long form", take, tell=tell, only_scores=False)

@@ -89,7 +89,11 @@ class _Note:
     @property
     def signed(self) -> tuple[str, str]:
         """The person who signed a note, or else a name for this paper only."""
-        people = [one for one in self.signatures if one.startswith("~") or "@" in one]
+        people = [
+            signature
+            for signature in self.signatures
+            if signature.startswith("~") or "@" in signature
+        ]
         if len(people) == 1:
             return people[0], ""
         alone = self.signatures[0] if len(self.signatures) == 1 else ""
@@ -110,7 +114,7 @@ def _text(value: object) -> str:
 
 def _several(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [one.strip() for one in values if isinstance(one, str) and one.strip()]
+    return [text.strip() for text in values if isinstance(text, str) and text.strip()]
 
 
 def tell(table: Table) -> str:
@@ -125,7 +129,9 @@ def tell(table: Table) -> str:
     if console := table.why(*CONSOLE):
         return console
     notes = entries(table.document, table.source)
-    keys = [key for it in notes for key in INVITATIONS if {*NOTES, key} <= it.keys()]
+    keys = [
+        key for note in notes for key in INVITATIONS if {*NOTES, key} <= note.keys()
+    ]
     return f"keys 'forum', 'content' and {keys[0]!r}" if keys else ""
 
 
@@ -172,7 +178,9 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
 def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
     """Return who signed each review, and a notice of those with a pseudonym."""
     hidden = sum(not note.signed[0] for note in reviews)
-    papers = Counter(name for name, _ in {(it.signed[1], it.forum) for it in reviews})
+    papers = Counter(
+        name for name, _ in {(note.signed[1], note.forum) for note in reviews}
+    )
     # A name that stands at several papers by chance is not one person.
     people = [
         person or (name if papers[name] == 1 else f"{note.forum}/{name}")
@@ -184,7 +192,7 @@ def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
 
 def _notes(table: Table) -> list[_Note]:
     """Return every note once, also those inside a submission's details."""
-    found: dict[object, _Note] = {}
+    notes: dict[object, _Note] = {}
     for row, note in enumerate(entries(table.document, table.source)):
         details = note.get("details")
         inside = details if isinstance(details, dict) else {}
@@ -194,11 +202,11 @@ def _notes(table: Table) -> list[_Note]:
         for raw in (note, *replies):
             # A note without an id is like no other.
             name = _text(raw.get("id"))
-            first = found.setdefault(name or id(raw), _Note(row, raw)).raw
+            first = notes.setdefault(name or id(raw), _Note(row, raw)).raw
             if any(raw.get(key) != first.get(key) for key in ("content", "ddate")):
                 text = f"note must stand once, got another version of {shown(name)}"
                 raise table.source.at(row, text)
-    return list(found.values())
+    return list(notes.values())
 
 
 def _left_out(
@@ -215,17 +223,17 @@ def _left_out(
         named = kind.endswith("review") and not any(no in kind for no in NOT_REVIEWS)
         return kind == REVIEW if official else named
 
-    other = [not any(map(is_review, note.kinds)) for note in replies]
+    unrelated = [not any(map(is_review, note.kinds)) for note in replies]
     deleted = [bool(note.raw.get("ddate")) for note in replies]
-    left = "on withdrawn or desk-rejected submissions left out"
+    withdrawn = "on withdrawn or desk-rejected submissions left out"
     return {
-        "other_notes": ("of another kind than a review left out", other),
+        "other_notes": ("of another kind than a review left out", unrelated),
         "deleted_notes": ("marked as deleted left out", deleted),
-        "withdrawn_items": (left, [note.forum in gone for note in replies]),
+        "withdrawn_items": (withdrawn, [note.forum in gone for note in replies]),
     }
 
 
-def _field(reviews: Sequence[_Note], source: Source, given: str) -> layouts.Place:
+def _field(reviews: Sequence[_Note], source: Source, wanted: str) -> layouts.Place:
     """Choose a field of the reviews' content that may hold scores."""
     names = dict.fromkeys(name for note in reviews for name in note.content)
     fields = {
@@ -234,17 +242,19 @@ def _field(reviews: Sequence[_Note], source: Source, given: str) -> layouts.Plac
         if not PROSE.fullmatch(name)
         and may_be_scores([note.content.get(name) for note in reviews], least=2)
     }
-    wanted = given.removeprefix("content.").removesuffix(".value")
+    wanted = wanted.removeprefix("content.").removesuffix(".value")
     return layouts.among(fields, source)(wanted)
 
 
 def _items(reviews: Sequence[_Note], submissions: Mapping[str, _Note]) -> layouts.Place:
     """Return where submissions were found, and each review's."""
-    known = {forum: _text(it.raw.get("number")) for forum, it in submissions.items()}
-    numbers = {note.forum: known.get(note.forum) or note.paper for note in reviews}
+    numbers = {
+        forum: _text(note.raw.get("number")) for forum, note in submissions.items()
+    }
+    of_forum = {note.forum: numbers.get(note.forum) or note.paper for note in reviews}
     # Numbers start again for each venue, forums do not.
-    if len(set(numbers.values())) == len(numbers) and all(numbers.values()):
-        return "the submission's number", [numbers[note.forum] for note in reviews]
+    if len(set(of_forum.values())) == len(of_forum) and all(of_forum.values()):
+        return "the submission's number", [of_forum[note.forum] for note in reviews]
     return "'forum'", [note.forum for note in reviews]
 
 

@@ -115,21 +115,21 @@ def _averages(plan: Plan, samples: int, seed: int, *, pairs: bool) -> Averages:
     n_items, source = len(plan.order), stream(seed, "averages")
     counted = all(isinstance(part, Ideals) for part in plan.parts)
     tables = n_items <= TABLE_ITEMS
-    known = _Known(n_items, tables=tables, pairs=pairs and tables and counted)
+    averages = _Known(n_items, tables=tables, pairs=pairs and tables and counted)
     for part in plan.parts:
         if isinstance(part, Ideals):
-            known.count(part)
+            averages.count(part)
         else:
             part.require_quick(samples)
-            known.sample(part.piece, part.draw(source, samples))
+            averages.sample(part.piece, part.draw(source, samples))
     for split in reversed(plan.rounds):
-        known.compose(split)
+        averages.compose(split)
     # Items were numbered along the topological ordering.
     code = np.argsort(plan.order)
-    ranks, places, above = known.ranks[code], known.places, known.above
+    ranks, places, above = averages.ranks[code], averages.places, averages.above
     return Averages(
         mean_rank=frozen(ranks.astype(np.float64)),
-        mean_rank_se=frozen(known.errors[code]),
+        mean_rank_se=frozen(averages.errors[code]),
         fractions=tuple(ranks.tolist()),
         samples=0 if counted else samples,
         places=None if places is None else frozen(places[code]),
@@ -211,10 +211,10 @@ def _shares_above(ideals: Ideals) -> Table:
     """Return the share of orderings with one item of a piece above another."""
     n_items, into, ways = len(ideals.items), ideals.arrivals(), ideals.completions
     above = np.zeros((n_items, n_items))
-    for ideal, held in enumerate(ideals.held):
+    for ideal, members in enumerate(ideals.held):
         shares = [into[ideal] * ways[after] / ways[0] for after in ideals.to[ideal]]
         # Each item that a step adds is above all that its ideal has not yet.
-        above[ideals.free[ideal]] += np.outer(shares, ~bits(held, n_items))
+        above[ideals.free[ideal]] += np.outer(shares, ~bits(members, n_items))
     np.fill_diagonal(above, 0)
     above[(above.T == 0) & ~np.eye(n_items, dtype=np.bool_)] = 1
     return above
@@ -255,27 +255,29 @@ def _interleave(groups: list[Codes], places: Table, above: Table | None) -> None
     among = sum(map(len, groups))
     groups = sorted(groups, key=len)
     # Groups of one size are treated alike, so that many small ones cost little.
-    alike = [list(some) for _, some in itertools.groupby(groups, key=len)]
+    alike = [
+        list(groups_of_size) for _, groups_of_size in itertools.groupby(groups, key=len)
+    ]
     if above is not None:
         for ones, others in itertools.combinations_with_replacement(alike[::-1], 2):
             _mix(ones, others, places, above)
-    for some in alike:
-        items, size = np.concatenate(some), len(some[0])
+    for groups_of_size in alike:
+        items, size = np.concatenate(groups_of_size), len(groups_of_size[0])
         places[items, :among] = places[items, :size] @ _moves(size, among)
 
 
 def _mix(ones: list[Codes], others: list[Codes], places: Table, above: Table) -> None:
     """Compare items of groups of one size with items of groups of another."""
-    one, other = np.concatenate(ones), np.concatenate(others)
+    first, second = np.concatenate(ones), np.concatenate(others)
     size, size_other = len(ones[0]), len(others[0])
     earlier = np.cumsum(_between(size, size_other), axis=1)[:, :-1]
-    shares = places[one, :size] @ earlier @ places[other, :size_other].T
+    shares = places[first, :size] @ earlier @ places[second, :size_other].T
     group = np.arange(len(ones)).repeat(size)
     same = (group[:, None] == group) if ones is others else np.zeros(shares.shape, bool)
-    block = np.ix_(one, other)
+    block = np.ix_(first, second)
     above[block] = np.where(same, above[block], shares)
     if size != size_other:
-        above[np.ix_(other, one)] = 1 - shares.T
+        above[np.ix_(second, first)] = 1 - shares.T
 
 
 def _between(size: int, others: int) -> Table:
@@ -286,9 +288,9 @@ def _between(size: int, others: int) -> Table:
     """
     logs = np.array([math.lgamma(k + 1) for k in range(size + others)])
     before, j = np.ogrid[:size, : others + 1]
-    after, rest = size - 1 - before, others - j
+    after, later = size - 1 - before, others - j
     ways = logs[before + j] - logs[before] - logs[j]
-    ways = ways + logs[after + rest] - logs[after] - logs[rest]
+    ways = ways + logs[after + later] - logs[after] - logs[later]
     law: Table = np.exp(ways - ways.max(axis=1, keepdims=True))
     law /= law.sum(axis=1, keepdims=True)
     return law
@@ -364,8 +366,8 @@ def mean_rank_order(
         if how == "auto" and seconds > SAMPLING_SECONDS:
             plan = None
     taken = plan and _averages(plan, DEFAULT_SAMPLES, seed, pairs=pairs)
-    found = taken or _proxy(c)
-    exact, rounded = found.fractions, found.mean_rank.tolist()
+    averages = taken or _proxy(c)
+    exact, rounded = averages.fractions, averages.mean_rank.tolist()
     lot = permutation(stream(seed, "mean-rank"), c.n_items).tolist()
     # The lot never breaks a comparison: an item above another is so in each ordering,
     # drawn or counted, so its mean rank is less by 1 at least, and so is the proxy.
@@ -375,7 +377,7 @@ def mean_rank_order(
     ties = itertools.groupby(order, key=exact.__getitem__)
     buckets = [number for number, (_, tie) in enumerate(ties, start=1) for _ in tie]
     codes = frozen(np.array(order, dtype=np.int64))
-    return MeanRankOrder(codes, tuple(buckets), found, plan is None)
+    return MeanRankOrder(codes, tuple(buckets), averages, plan is None)
 
 
 def _proxy(c: Comparisons) -> Averages:

@@ -67,8 +67,8 @@ def find_contradiction(c: Comparisons) -> tuple[list[int], list[int]] | None:
         # An item that has been searched from is taken out.
         group[item] = -1
     pairs = zip(cycle, cycle[1:] + cycle[:1], strict=True)
-    both = (levels_of_both(c, *pair) for pair in pairs)
-    return cycle, [next(by for by, up, low in rows if up < low) for rows in both]
+    levels = (levels_of_both(c, *pair) for pair in pairs)
+    return cycle, [next(by for by, up, low in rows if up < low) for rows in levels]
 
 
 def _cycle_through(
@@ -79,15 +79,17 @@ def _cycle_through(
     covered: set[int] = set()
     for _ in range(longest):
         grown, edge = edge, []
-        for one, other in chain.from_iterable(_above(c, it, covered) for it in grown):
-            if other == item:
-                way = [item, one]
+        for lower_item, upper in chain.from_iterable(
+            _above(c, node, covered) for node in grown
+        ):
+            if upper == item:
+                way = [item, lower_item]
                 while lower[way[-1]] != item:
                     way.append(lower[way[-1]])
                 return way
-            if group[other] == group[item] and other not in lower:
-                lower[other] = one
-                edge.append(other)
+            if group[upper] == group[item] and upper not in lower:
+                lower[upper] = lower_item
+                edge.append(upper)
     return None
 
 
@@ -106,7 +108,7 @@ def _above(c: Comparisons, item: int, covered: set[int]) -> Iterator[tuple[int, 
         ):
             covered.add(level)
             items = c.level_items[c.level_start[level] : c.level_start[level + 1]]
-            yield from ((item, other) for other in items.tolist())
+            yield from ((item, upper) for upper in items.tolist())
             level -= 1
 
 
@@ -127,13 +129,16 @@ def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None
         >>> ratings = Ratings.from_comparisons(["x", "y"], ["y", "z"])
         >>> require_consistent(ratings, comparisons(ratings), method="flips")
     """
-    found = find_contradiction(c)
-    if found is None:
+    cycle = find_contradiction(c)
+    if cycle is None:
         return
-    items = [ratings.item_labels[code] for code in found[0]]
-    reviewers = [ratings.reviewer_labels[code] for code in found[1]]
+    items = [ratings.item_labels[code] for code in cycle[0]]
+    reviewers = [ratings.reviewer_labels[code] for code in cycle[1]]
     rows = zip(items, items[1:] + items[:1], reviewers, strict=True)
-    steps = [f"{one!r} above {other!r} (reviewer {who!r})" for one, other, who in rows]
+    steps = [
+        f"{upper!r} above {lower!r} (reviewer {reviewer!r})"
+        for upper, lower, reviewer in rows
+    ]
     if len(steps) > STEPS_SHOWN:
         more = len(steps) - STEPS_SHOWN + 1
         steps[STEPS_SHOWN - 1 : -1] = [f"and so on over {more} more"]
@@ -160,6 +165,6 @@ def consistent(data: Ratings | Comparisons, *, method: str) -> Comparisons:
     """
     if isinstance(data, Comparisons):
         return data
-    found = comparisons(data)
-    require_consistent(data, found, method=method)
-    return found
+    graph = comparisons(data)
+    require_consistent(data, graph, method=method)
+    return graph

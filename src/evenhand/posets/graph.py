@@ -190,10 +190,14 @@ def levels_of_both(c: Comparisons, first: int, second: int) -> list[tuple[int, .
         [(0, 0, 1)]
     """
     levels = c.item_levels[first], c.item_levels[second]
-    one, other = (
+    first_levels, second_levels = (
         dict(zip(c.level_reviewer[on].tolist(), on, strict=True)) for on in levels
     )
-    return [(by, one[by], other[by]) for by in one if by in other]
+    return [
+        (by, first_levels[by], second_levels[by])
+        for by in first_levels
+        if by in second_levels
+    ]
 
 
 def edges(c: Comparisons) -> Edges:
@@ -272,11 +276,11 @@ def connected(n_nodes: int, tails: Codes, heads: Codes) -> Codes:
     """
     # Groups are known by a node that stands for itself; those that an edge connects
     # take the smaller one, until none changes.
-    known, found = np.empty(0, dtype=np.int64), np.arange(n_nodes)
-    while not np.array_equal(found, known):
-        known = found.copy()
-        least = np.minimum(known[tails], known[heads])
+    previous, group = np.empty(0, dtype=np.int64), np.arange(n_nodes)
+    while not np.array_equal(group, previous):
+        previous = group.copy()
+        least = np.minimum(previous[tails], previous[heads])
         for ends in (tails, heads):
-            np.minimum.at(found, known[ends], least)
-        found = found[found]
-    return np.unique(found, return_inverse=True)[1]
+            np.minimum.at(group, previous[ends], least)
+        group = group[group]
+    return np.unique(group, return_inverse=True)[1]

@@ -52,9 +52,9 @@ def topological_order(c: Comparisons) -> Codes:
         >>> topological_order(from_edges(4, [3, 2], [0, 1])).tolist()
         [2, 1, 3, 0]
     """
-    found = find_contradiction(c)
-    if found is not None:
-        shown = " above ".join(str(code) for code in [*found[0], found[0][0]])
+    cycle = find_contradiction(c)
+    if cycle is not None:
+        shown = " above ".join(str(code) for code in [*cycle[0], cycle[0][0]])
         raise RatingsError(
             f"comparisons must be consistent, got items {shown}. No ordering respects "
             "them all."
@@ -113,8 +113,8 @@ def lower_items(c: Comparisons, number: Codes, *, up: bool = False) -> list[int]
     rows = own + [0] * (n_nodes - c.n_items)
     for node in c.walk if up else reversed(c.walk):
         row = rows[node]
-        for other in others[node]:
-            row |= rows[other]
+        for neighbour in others[node]:
+            row |= rows[neighbour]
         rows[node] = row
     return [row ^ bit for row, bit in zip(rows, own, strict=False)]
 
@@ -237,19 +237,19 @@ def twins(c: Comparisons, *, by: str = "closure") -> list[tuple[int, ...]]:
     """
     if by not in RELATIONS:
         raise OptionError(unknown("relation", by, RELATIONS))
-    both: list[Sequence[object]]
+    sides: list[Sequence[object]]
     if by == "closure":
         codes = np.arange(c.n_items)
-        both = [lower_items(c, codes, up=up) for up in (True, False)]
+        sides = [lower_items(c, codes, up=up) for up in (True, False)]
     else:
         upper, lower = edges(c)
         lists = (
             neighbours(c.n_items, *ends) for ends in ((upper, lower), (lower, upper))
         )
-        both = [[tuple(others) for others in side] for side in lists]
+        sides = [[tuple(others) for others in side] for side in lists]
     alike: dict[object, list[int]] = {}
-    for item, sides in enumerate(zip(*both, strict=True)):
-        alike.setdefault(sides, []).append(item)
+    for item, key in enumerate(zip(*sides, strict=True)):
+        alike.setdefault(key, []).append(item)
     return [tuple(items) for items in alike.values() if len(items) > 1]
 
 
@@ -379,19 +379,19 @@ def _next_below(
     """
     place = {bit: at for at, bit in enumerate(number.tolist())}
     inside = sum(1 << bit for bit in place)
-    found: list[list[int]] = []
-    left = MOST_PAIRS
+    below: list[list[int]] = []
+    budget = MOST_PAIRS
     for item in items:
         row, lower = rows[item] & inside, list[int]()
-        while row and len(lower) <= left:
+        while row and len(lower) <= budget:
             best = (row & -row).bit_length() - 1
             lower.append(place[best])
             row &= ~(rows[items[place[best]]] | 1 << best)
-        found.append(lower)
-        left -= len(lower)
-        if left < 0:
+        below.append(lower)
+        budget -= len(lower)
+        if budget < 0:
             return None
-    return found
+    return below
 
 
 @dataclass(frozen=True, eq=False)
@@ -444,26 +444,28 @@ def order_ideals(piece: Piece, *, limit: int) -> Ideals | None:
         return None
     above = [0] * len(piece.items)
     for item, lower in enumerate(piece.below):
-        for other in lower:
-            above[other] |= 1 << item
-    known: dict[int, int] = {0: 0}
-    held: list[int] = [0]
+        for lower_item in lower:
+            above[lower_item] |= 1 << item
+    numbers: dict[int, int] = {0: 0}
+    members: list[int] = [0]
     to: list[list[int]] = []
     free = [[item for item, needed in enumerate(above) if not needed]]
-    for ideal in held:
+    for ideal in members:
         steps = []
-        if len(held) > limit or 2 ** len(free[len(to)]) > limit:
+        if len(members) > limit or 2 ** len(free[len(to)]) > limit:
             return None
         for item in free[len(to)]:
             after = ideal | 1 << item
-            if after not in known:
-                known[after] = len(held)
-                held.append(after)
+            if after not in numbers:
+                numbers[after] = len(members)
+                members.append(after)
                 gained = [
                     lower for lower in piece.below[item] if not above[lower] & ~after
                 ]
-                rest = [other for other in free[len(to)] if other != item]
-                free.append(sorted(rest + gained))
-            steps.append(known[after])
+                remaining = [
+                    lower_item for lower_item in free[len(to)] if lower_item != item
+                ]
+                free.append(sorted(remaining + gained))
+            steps.append(numbers[after])
         to.append(steps)
-    return Ideals(piece.items, held, free, to)
+    return Ideals(piece.items, members, free, to)
