@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHOWN = 8
-# How alike a guess must be: "lottery" is not "sorter" (0.62), "anna" is "Hanna".
-NEAR = 0.65
+# How alike a guess must be, and less so if both begin with the same letter: "half" is
+# "halves" (0.6) and "anna" is "Hanna", but "lottery" is not "sorter" (0.62).
+NEAR, BEGINS_ALIKE = 0.65, 0.6
 # Persian, Hindi and emojis are written with these; they move nothing.
 JOINERS = "\u200c\u200d"
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -289,7 +290,10 @@ def unknown(what: str, name: object, choices: Iterable[object], *, of: str = "")
     """
     listed = list(choices)
     by_text = {str(choice).casefold(): choice for choice in reversed(listed)}
-    near = difflib.get_close_matches(str(name).casefold(), list(by_text), 1, NEAR)
+    typed = str(name).casefold()
+    near = difflib.get_close_matches(typed, list(by_text), 1, NEAR)
+    alike = [text for text in by_text if text[:1] == typed[:1]]
+    near = near or difflib.get_close_matches(typed, alike, 1, BEGINS_ALIKE)
     hint = f", did you mean {by_text[near[0]]!r}?" if near else "."
     plural = what if what.endswith("s") else f"{what}s"
     plural = f"{what}es" if what.endswith("ss") else plural

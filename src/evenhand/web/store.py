@@ -211,6 +211,23 @@ def _postgres(where: str) -> Store:
     name = address.render_as_string(hide_password=True)
     try:
         writing = sa.create_engine(address, pool_pre_ping=True, pool_size=2)
+    except ModuleNotFoundError:
+        raise OptionError(
+            "PostgreSQL needs another package: pip install 'evenhand[postgres]'."
+        ) from None
+    # A refusal leaves no connection behind.
+    undo = contextlib.ExitStack()
+    undo.callback(writing.dispose)
+    with undo:
+        _check_postgres(writing, name)
+        undo.pop_all()
+    reading = writing.execution_options(isolation_level="AUTOCOMMIT")
+    key_file = _key_file()
+    return Store(name, writing, reading, _key(key_file), key_file, None, None)
+
+
+def _check_postgres(writing: sa.Engine, name: str) -> None:
+    try:
         with writing.connect() as connection:
             sync = connection.exec_driver_sql("SHOW synchronous_commit").scalar()
             there = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
@@ -221,16 +238,9 @@ def _postgres(where: str) -> Store:
                 "acknowledged could be lost."
             )
         _upgrade(writing, None)
-        reading = writing.execution_options(isolation_level="AUTOCOMMIT")
-    except ModuleNotFoundError:
-        raise OptionError(
-            "PostgreSQL needs another package: pip install 'evenhand[postgres]'."
-        ) from None
     except sa.exc.DatabaseError as error:
         reason = " ".join(str(error.orig).split())
         raise OptionError(f"{name}: The database fails: {reason}.") from None
-    key_file = _key_file()
-    return Store(name, writing, reading, _key(key_file), key_file, None, None)
 
 
 def _key_file() -> Path:
