@@ -129,7 +129,7 @@ def name_of(subject: object) -> str:
     return str(getattr(inner, "__name__", type(inner).__name__))
 
 
-def require_text(rule: str = "text", /, **given: object) -> None:
+def require_text(rule: str = "text", /, **options: object) -> None:
     """Refuse options that are neither None nor text.
 
     Examples:
@@ -139,12 +139,12 @@ def require_text(rule: str = "text", /, **given: object) -> None:
         evenhand.errors.OptionError: reviewer must be the name of a column, got
         ['judge', 'prompt'].
     """
-    for name, value in given.items():
+    for name, value in options.items():
         if value is not None and not isinstance(value, str):
             raise must_be(name, rule, value)
 
 
-def require_sequence(rule: str, /, **given: object) -> None:
+def require_sequence(rule: str, /, **options: object) -> None:
     """Refuse options that cannot be gone through one by one.
 
     Examples:
@@ -153,7 +153,7 @@ def require_sequence(rule: str, /, **given: object) -> None:
         ...
         evenhand.errors.OptionError: levels must be a sequence of integers, got 3.
     """
-    for name, value in given.items():
+    for name, value in options.items():
         if not isinstance(value, Iterable):
             raise must_be(name, f"a sequence of {rule}", value)
 

@@ -164,7 +164,7 @@ def checked(
     return read
 
 
-def choice(name: str, *known: str) -> Callable[[Any], str]:
+def choice(name: str, *choices: str) -> Callable[[Any], str]:
     """Return what reads an option that is one of several words.
 
     Examples:
@@ -172,8 +172,10 @@ def choice(name: str, *known: str) -> Callable[[Any], str]:
         'parity'
     """
     # What is no text may not even be comparable.
-    rule = f"one of {listing(known)}"
-    return checked(name, rule, lambda value: isinstance(value, str) and value in known)
+    rule = f"one of {listing(choices)}"
+    return checked(
+        name, rule, lambda value: isinstance(value, str) and value in choices
+    )
 
 
 def flag(name: str) -> Callable[[Any], bool]:
@@ -231,9 +233,9 @@ class Method:
     own: ClassVar[bool] = False
     registry: ClassVar[dict[tuple[Job, str], type[Method]]] = {}
 
-    def __init_subclass__(cls, **rest: object) -> None:
+    def __init_subclass__(cls, **arguments: object) -> None:
         """Make it a dataclass, and register it if it names itself."""
-        super().__init_subclass__(**rest)
+        super().__init_subclass__(**arguments)
         dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)
         if not isinstance(vars(cls).get("name"), str):
             return

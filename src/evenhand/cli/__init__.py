@@ -91,7 +91,7 @@ def new_form(option: str, command: str | None) -> str | None:
     from evenhand.method import methods
 
     name = option.removeprefix("--").replace("-", "_")
-    for method in sorted(methods(), key=lambda one: one.job != command):
+    for method in sorted(methods(), key=lambda candidate: candidate.job != command):
         if name in method.options():
             return f"--method '{method.name}({name}=VALUE)'"
     return MOVED.get(option)
@@ -109,8 +109,12 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             raise Refusal(unknown("command", cmd_name, COMMANDS))
         module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
-        found = [it for it in vars(module).values() if isinstance(it, click.Command)]
-        return next(it for it in found if it.name == cmd_name)
+        commands = [
+            command
+            for command in vars(module).values()
+            if isinstance(command, click.Command)
+        ]
+        return next(command for command in commands if command.name == cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command."""

@@ -33,11 +33,13 @@ class OnceEach(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice: click would use the last in silence."""
         order = self.make_parser(ctx).parse_args(list(args))[2]
-        for one in order if not ctx.resilient_parsing else ():
-            several = isinstance(one, click.Option) and (one.multiple or one.is_flag)
-            times = order.count(one)
+        for param in order if not ctx.resilient_parsing else ():
+            several = isinstance(param, click.Option) and (
+                param.multiple or param.is_flag
+            )
+            times = order.count(param)
             if times > 1 and not several:
-                text = f"{one.opts[0]} must be given once, got it {times} times."
+                text = f"{param.opts[0]} must be given once, got it {times} times."
                 raise click.UsageError(f"{text} Keep one of them.", ctx)
         return super().parse_args(ctx, args)
 
@@ -56,10 +58,10 @@ class Grouped(OnceEach):
     ) -> None:
         """Write the options, heading by heading."""
         groups: dict[str, list[tuple[str, str]]] = {}
-        for one in self.get_params(ctx):
-            told = one.get_help_record(ctx)
-            if told is not None and isinstance(one, click.Option):
-                groups.setdefault(getattr(one, "group", OUTPUT), []).append(told)
+        for param in self.get_params(ctx):
+            help_row = param.get_help_record(ctx)
+            if help_row is not None and isinstance(param, click.Option):
+                groups.setdefault(getattr(param, "group", OUTPUT), []).append(help_row)
         for title, rows in groups.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -103,8 +105,8 @@ def options(*added: Decorator) -> Callable[[Command], Command]:
     """Add some options to a command, in this order."""
 
     def add(command: Command) -> Command:
-        for one in reversed(added):
-            command = one(command)
+        for decorate in reversed(added):
+            command = decorate(command)
         return command
 
     return add

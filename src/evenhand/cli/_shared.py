@@ -74,13 +74,13 @@ def take_reading(options: dict[str, Any]) -> tuple[Asked, str | None]:
 
 
 def read(
-    file: str, asked: Asked, companion: str | None, *, counts: bool = False
+    file: str, options: Asked, companion: str | None, *, counts: bool = False
 ) -> tuple[Any, list[Output]]:
     """Read the ratings of a command.
 
     Args:
         file: Path, or "-" for standard input.
-        asked: How to read it.
+        options: How to read it.
         companion: Second file of the same export.
         counts: Whether counts of scores will do.
 
@@ -91,7 +91,7 @@ def read(
 
     with working(f"Reading {file}"):
         counts = counts and companion is None
-        ratings, key = reading.read(file, asked, companion=companion, counts=counts)
+        ratings, key = reading.read(file, options, companion=companion, counts=counts)
     return ratings, [key.output()] if key is not None and key.is_new else []
 
 
@@ -128,35 +128,37 @@ def console() -> Console:
     return Console(width=width, markup=False, emoji=False, highlight=False)
 
 
-def columns(cells: Mapping[str, Sequence[str]], left: Collection[str]) -> words.Table:
+def columns(
+    cells: Mapping[str, Sequence[str]], text_columns: Collection[str]
+) -> words.Table:
     """Make a table of columns by their headings; those named at the left are words."""
     from evenhand.words.tables import Column, Row, Table
 
-    heads = tuple(Column(name, number=name not in left) for name in cells)
+    heads = tuple(Column(name, number=name not in text_columns) for name in cells)
     return Table("", heads, tuple(map(Row, zip(*cells.values(), strict=True))))
 
 
-def _laid_out(made: words.Table) -> Table:
+def _laid_out(content: words.Table) -> Table:
     """Lay out a table of `words` for a terminal."""
     from rich.table import Table
     from rich.text import Text
 
-    found = Table()
-    for one in made.columns:
-        found.add_column(
-            one.title,
-            justify="right" if one.number else "left",
-            overflow="ellipsis" if one.number or one.one_line else "fold",
+    grid = Table()
+    for column in content.columns:
+        grid.add_column(
+            column.title,
+            justify="right" if column.number else "left",
+            overflow="ellipsis" if column.number or column.one_line else "fold",
         )
-    for row, texts in zip(made.rows, made.plain()[1], strict=True):
+    for row, texts in zip(content.rows, content.plain()[1], strict=True):
         if row.line == "cut":
-            found.add_row(CUT)
+            grid.add_row(CUT)
         elif row.line == "edge":
-            found.add_section()
-        cells = zip(made.columns, texts, strict=True)
+            grid.add_section()
+        cells = zip(content.columns, texts, strict=True)
         # Of a column that wraps, this text alone does not, so that it is cut first.
-        found.add_row(*(Text(text, no_wrap=one.one_line) for one, text in cells))
-    return found
+        grid.add_row(*(Text(text, no_wrap=column.one_line) for column, text in cells))
+    return grid
 
 
 def rendered(*parts: RenderableType | words.Table) -> str:
@@ -268,8 +270,8 @@ class Job:
         self.seed, self.explain = take("seed"), take("explain", None)
         self._file, self._record = take("file"), take("record", None)
         evidence = take("assignment", None)
-        asked, companion = take_reading(options)
-        self._key, self._report = asked.anonymise or None, take("report")
+        reading, companion = take_reading(options)
+        self._key, self._report = reading.anonymise or None, take("report")
         self._charts, self._exports = _exports(command, take("exports"))
         if self._report is not None:
             from evenhand.words.page import require_html
@@ -286,7 +288,7 @@ class Job:
         if self._key is not None and evidence is not None:
             raise OptionError("--anonymise must be left out with --assignment.")
         counts = command == "compare"
-        self.ratings, self._files = read(self._file, asked, companion, counts=counts)
+        self.ratings, self._files = read(self._file, reading, companion, counts=counts)
         # A report lists scores one by one, so that one of too many is refused now.
         self._listed = self.ratings
         if self._report is not None or self._charts is not None or self._exports:
@@ -320,20 +322,23 @@ class Job:
             audit = audit_words(click.get_current_context(), self._record, self._file)
         files += self._extras(result, audit)
         silent = () if self._shown["as_json"] else hidden
-        told = [it for it in result.notices if it.code not in silent]
+        warnings = [warning for warning in result.notices if warning.code not in silent]
         # Whoever reads the table must know that two of its rows may be one item.
-        note(it for it in told if it.code in ABOUT_LABELS)
+        note(warning for warning in warnings if warning.code in ABOUT_LABELS)
         show({**result.to_dict(), **more}, explain, self._shown, files)
-        said = [f"Wrote {file.path}" for file in files]
+        lines = [f"Wrote {file.path}" for file in files]
         if self._key is not None:
             from evenhand.formats.anonymise import NOT_HIDDEN
 
-            said.insert(0, f"Who is who: {self._key}. {NOT_HIDDEN}")
+            lines.insert(0, f"Who is who: {self._key}. {NOT_HIDDEN}")
         if self.ratings.read_as:
-            said.insert(0, f"Read as {self.ratings.read_as}")
-        for line in [*said, *([f"Check it with: {audit}"] if audit else [])]:
+            lines.insert(0, f"Read as {self.ratings.read_as}")
+        for line in [*lines, *([f"Check it with: {audit}"] if audit else [])]:
             click.echo(printable(line), err=True)
-        note((it for it in told if it.code not in ABOUT_LABELS), result.seed)
+        note(
+            (warning for warning in warnings if warning.code not in ABOUT_LABELS),
+            result.seed,
+        )
 
     def _extras(self, result: Result, audit: str | None) -> list[Output]:
         """Return tables, charts and the report, as far as they are asked for."""
@@ -401,11 +406,11 @@ def audit_words(context: click.Context, record: str, file: str) -> str:
     """Return the audit of a record, with the options that its command read with."""
     from evenhand.cli.audit import command
 
-    known = {one.opts[0] for one in command.params} - {"--json", "-o"}
+    audit_options = {param.opts[0] for param in command.params} - {"--json", "-o"}
     words = ["evenhand", "audit", record, file]
-    for one in context.command.params:
-        value = context.params.get(str(one.name))
-        for given in value if isinstance(value, tuple) else [value]:
-            if one.opts[0] in known and given is not None:
-                words += [one.opts[0], str(given)]
+    for param in context.command.params:
+        value = context.params.get(str(param.name))
+        for argument in value if isinstance(value, tuple) else [value]:
+            if param.opts[0] in audit_options and argument is not None:
+                words += [param.opts[0], str(argument)]
     return shlex.join(words)

@@ -134,9 +134,9 @@ def _deliver(drawn: Assignment, options: Options, files: list[Output]) -> None:
     makers: dict[str, Callable[[Assignment], str | bytes]]
     makers = {"output": to_csv, "sheets": sheets, "ballots": ballots}
     makers["record"] = lambda _: text_of(record)
-    for name, made in makers.items():
+    for name, make in makers.items():
         if options[name] not in (None, _shared.STDIN):
-            files.append(Output(options[name], made(drawn)))
+            files.append(Output(options[name], make(drawn)))
     write_all(files)
     if options["as_json"]:
         click.echo(json.dumps(record, indent=2))
@@ -170,8 +170,8 @@ def _check(options: Options) -> None:
     lacking = [name for name in wanted if options[name] is None]
     sealing, secret = options["seal"] is not None, options["secret"]
     if len(lacking) == len(wanted) and sealing:
-        rest = [name for name in options if name not in ("seal", "secret")]
-        _refuse(options, rest, "come with --items, --reviewers and --design")
+        unneeded = [name for name in options if name not in ("seal", "secret")]
+        _refuse(options, unneeded, "come with --items, --reviewers and --design")
     elif lacking:
         raise OptionError(f"--{lacking[0]} must be given, or only --seal and --secret.")
     if sealing and secret is None:
@@ -198,13 +198,13 @@ def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
         raise OptionError(f"{target} must not be there: it would be replaced.")
     secret = secret or _shared.read_hex(kept, "secret")
     drawn = load_assignment(chain[0], secret=secret)
-    found = drawn.amend(
+    amended = drawn.amend(
         options["drop"],
         add=options["add"],
         done=None if options["done"] is None else _done(options["done"], drawn),
         leave_open=options["leave_open"],
     )
-    return found, str(target)
+    return amended, str(target)
 
 
 def _done(path: str, drawn: Assignment) -> Ratings:
@@ -218,12 +218,12 @@ def _done(path: str, drawn: Assignment) -> Ratings:
     failed: EvenhandError | None = None
     for way in WAYS:
         try:
-            found = read_ratings(path, **way)
-            drawn.require(found)
+            ratings = read_ratings(path, **way)
+            drawn.require(ratings)
         except EvenhandError as error:
             failed = failed or error
         else:
-            return found
+            return ratings
     raise failed or OptionError(f"{path}: The ratings cannot be read.")
 
 
@@ -239,7 +239,7 @@ def _drawn(options: Options, secret: str | None) -> Assignment:
     if design in GROUPED:
         column = (GROUPED[design], options["group"])
         pairs = read_pairs(people, reviewer, column)
-        groups, reviewers = dict(pairs), [who for who, _ in pairs]
+        groups, reviewers = dict(pairs), [name for name, _ in pairs]
     else:
         _refuse(options, ["group"], f"be left out for design {design!r}")
         reviewers = read_labels(people, *reviewer)

@@ -73,23 +73,23 @@ def _replay(record: str, ratings: str | None, options: dict[str, Any]) -> Audit:
             raise OptionError(
                 f"--{name} must come with a bundle, a file that ends in .zip."
             )
-    found, seal, secret = _shared.evidence_in(record if folder is None else folder)
+    assignment, seal, secret = _shared.evidence_in(record if folder is None else folder)
     if folder is None:
-        record, found = str(found), None
+        record, assignment = str(assignment), None
     seal, secret = options["seal"] or seal, options["secret"] or secret
-    asked, companion = _shared.take_reading(options)
-    files = {"RECORD": record, "RATINGS": ratings, "--assignment": found}
+    reading, companion = _shared.take_reading(options)
+    files = {"RECORD": record, "RATINGS": ratings, "--assignment": assignment}
     files |= {"--seal": seal, "--secret": secret, "--with": companion}
-    files["--anonymise"] = asked.anonymise
+    files["--anonymise"] = reading.anonymise
     _shared.check_paths({"--output": options["output"]}, files)
     read: Any = None
     if ratings is not None:
-        read, new = _shared.read(ratings, asked, companion, counts=True)
+        read, new = _shared.read(ratings, reading, companion, counts=True)
         if new:
             raise must_be("--anonymise", "the key of the decision", new[0].path)
     published = _shared.read_hex(seal, "seal")
     revealed = _shared.read_hex(secret, "secret")
-    return audit(record, read, assignment=found, seal=published, secret=revealed)
+    return audit(record, read, assignment=assignment, seal=published, secret=revealed)
 
 
 def _bundle(path: str, ratings: str | None, options: dict[str, Any]) -> Audit:

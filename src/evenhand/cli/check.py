@@ -62,15 +62,15 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     with _shared.working("Checking") as say:
         if top is not None and method != DEFAULT:
             order = rank(job.ratings, method=method, rng=seed).order
-        found = check(job.ratings, top=top, order=order, rng=seed)
+        result = check(job.ratings, top=top, order=order, rng=seed)
         if options["warped"]:
             say("Redrawing scales")
             survived = warp(job.ratings, method=method, top=top, rng=seed)
     more = {} if survived is None else {"warp": survived.to_dict()}
-    job.deliver(found, lambda: explain(found, survived), TOLD, **more)
+    job.deliver(result, lambda: explain(result, survived), TOLD, **more)
 
 
-def explain(found: Check, survived: Warp | None = None) -> str:
+def explain(result: Check, survived: Warp | None = None) -> str:
     """Tell a check to people: the sentences of its template, with tables between them.
 
     Examples:
@@ -85,24 +85,34 @@ def explain(found: Check, survived: Warp | None = None) -> str:
     from evenhand.words.text import sentences
 
     clear = [
-        one
-        for one in found.reviewers
-        if {one.strictness, one.spread} & CLEAR or one.agreement not in USUAL
+        reviewer
+        for reviewer in result.reviewers
+        if {reviewer.strictness, reviewer.spread} & CLEAR
+        or reviewer.agreement not in USUAL
     ]
-    clear.sort(key=lambda one: (one.agreement in USUAL, -abs(one.offset or 0.0)))
+    clear.sort(
+        key=lambda reviewer: (
+            reviewer.agreement in USUAL,
+            -abs(reviewer.offset or 0.0),
+        )
+    )
     used: list[Table] = []
 
-    def table(made: Table) -> str:
-        used.append(made)
+    def table(content: Table) -> str:
+        used.append(content)
         return TABLE
 
-    facts = {"check": found, "clear": clear[:SHOWN], "hidden": len(clear[SHOWN:])}
+    facts = {"check": result, "clear": clear[:SHOWN], "hidden": len(clear[SHOWN:])}
     facts |= {"share_text": check.share_text, "ladder": ladder, "tables": tables}
-    facts |= {"codes": {one.code for one in found.notices}, "table": table}
-    facts["said"] = lambda *codes: [one for one in found.findings if one.code in codes]
+    facts |= {"codes": {warning.code for warning in result.notices}, "table": table}
+    facts["said"] = lambda *codes: [
+        finding for finding in result.findings if finding.code in codes
+    ]
     lines = [*sentences("check", "sections", facts, html=False)]
     if survived is not None:
         lines += ["WOULD OTHER SCALES CHANGE IT?", repr(survived)]
-    rest = iter(used)
+    remaining = iter(used)
     spaced = [f"\n{line}" if line.isupper() else line for line in lines]
-    return _shared.rendered(*(next(rest) if it == TABLE else it for it in spaced))
+    return _shared.rendered(
+        *(next(remaining) if part == TABLE else part for part in spaced)
+    )

@@ -82,6 +82,6 @@ def query(job: str, dialect: str, output: str | None, **names: Any) -> None:  # 
     _shared.check_paths({"--output": output}, {})
     from evenhand.engines.sql import sql_of
 
-    found = sql_of(job, dialect, **names | {"items": names["items"] or None})
-    parts = [f"-- {text}\n{sql};" for text, sql in found.items()]
+    statements = sql_of(job, dialect, **names | {"items": names["items"] or None})
+    parts = [f"-- {text}\n{sql};" for text, sql in statements.items()]
     _shared.deliver_table("\n\n".join(parts), output)

@@ -65,8 +65,8 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
         ours = rank(ratings, top=TOP, rng=seed)
         safe = rank(ratings, method="safe", design="balanced", rng=seed)
         mean = rank(ratings, method="mean", rng=seed)
-    wrong = [int(kendall_tau(truth, one.order)) for one in (ours, safe, mean)]
-    orders = [" ".join(map(str, one)) for one in (truth, safe.order, mean.order)]
+    wrong = [int(kendall_tau(truth, ranking.order)) for ranking in (ours, safe, mean)]
+    orders = [" ".join(map(str, order)) for order in (truth, safe.order, mean.order)]
     click.echo(
         f"A small conference: {case.items} papers, {case.reviewers} reviewers, "
         f"{case.per_reviewer} papers each.\nEvery reviewer scores on a scale of their "

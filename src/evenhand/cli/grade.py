@@ -56,10 +56,10 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
 
         options["anchors"] = read_marks(path, decimal or "")
     result = grade(job.ratings, **options, rng=job.seed)
-    said = model_lines(result)
+    lines = model_lines(result)
     if job.explain:
         from evenhand.words.cards import grades_card
 
-        said += grades_card(result, html=False).lines()
+        lines += grades_card(result, html=False).lines()
     first, table = pass_lines(result), tables.grades(result)
-    job.deliver(result, lambda: _shared.rendered(*first, table, *said))
+    job.deliver(result, lambda: _shared.rendered(*first, table, *lines))

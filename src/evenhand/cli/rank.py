@@ -77,8 +77,8 @@ def explain(result: Ranking, *, more: bool = False) -> str:
         from evenhand.words.cards import ranking_card
 
         lines += ranking_card(result, html=False).lines()
-    made = tables.ranking(result, None if more else tables.window(result))
-    if len(made.rows) < len(result.items):
-        lines.insert(0, f"{made.caption}: --all shows them.")
+    table = tables.ranking(result, None if more else tables.window(result))
+    if len(table.rows) < len(result.items):
+        lines.insert(0, f"{table.caption}: --all shows them.")
     first = cut_lines(result, len(result.items)) if more else cut_lines(result)
-    return _shared.rendered(*first, made, *lines)
+    return _shared.rendered(*first, table, *lines)

@@ -190,12 +190,14 @@ def verify(context: click.Context, db: str) -> None:
 
     engine = reading_engine(db)
     with engine.connect() as connection:
-        found = verify_all(connection)
+        differences = verify_all(connection)
     engine.dispose()
-    for line in found:
+    for line in differences:
         click.echo(printable(line))
-    click.echo("Something differs." if found else "Tables, history and log agree.")
-    if found:
+    click.echo(
+        "Something differs." if differences else "Tables, history and log agree."
+    )
+    if differences:
         context.exit(1)
 
 

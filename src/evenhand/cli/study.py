@@ -74,8 +74,10 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
     from evenhand.lab.scenario import FIELDS, Scenario
     from evenhand.randomness import seed_from
 
-    given = {name: options.get(name) for name in FIELDS}
-    case = Scenario(**{name: one for name, one in given.items() if one is not None})
+    settings = {name: options.get(name) for name in FIELDS}
+    case = Scenario(
+        **{name: value for name, value in settings.items() if value is not None}
+    )
     seed = seed_from(options["seed"])
     _shared.check_paths({"--output": options["output"]}, {})
     baseline = options["baseline"] or BASELINES[case.job]
@@ -123,8 +125,8 @@ def reproduce(
     seed = seed_from(seed)
     size = figures.QUICK if quick else figures.FULL
     with _shared.working("figures"):
-        made = figures.reproduce(figure or ("all",), output, size=size, rng=seed)
-    _shared.deliver("\n".join(map(_numbers, made)), None)
+        results = figures.reproduce(figure or ("all",), output, size=size, rng=seed)
+    _shared.deliver("\n".join(map(_numbers, results)), None)
     where = f"Numbers and charts are in {printable(output)}; open {figures.PAGE} there."
     click.echo(where if can_render() else f"{where} {NO_RENDERER}", err=True)
     _shared.note((), seed)
@@ -142,10 +144,10 @@ def _numbers(figure: Figure) -> str:
         cell = pl.concat_str(numbers, separator="\u00b1").alias("cell")
         sizes = [name for name in ("n", "m") if name in rows.columns]
         rows = rows.with_columns(cell).pivot("method", index=sizes, values="cell")
-    columns = {name: [str(it) for it in rows[name]] for name in rows.columns}
+    columns = {name: [str(value) for value in rows[name]] for name in rows.columns}
     head = f"{figure.name}: {figure.title}\nImprovement in per cent{error}"
     notes = [notice.message for notice in figure.notices]
-    return _shared.rendered(head, _shared.columns(columns, left=()), *notes)
+    return _shared.rendered(head, _shared.columns(columns, text_columns=()), *notes)
 
 
 @click.command("theorems", cls=_options.OnceEach)
@@ -174,16 +176,16 @@ def theorems(*, quick: bool, **options: Any) -> None:  # noqa: ANN401 - click's 
     _shared.check_paths({"--output": options["output"]}, {})
     chosen, seed = workers(options["workers"], options["dask"]), options["seed"]
     with _shared.working("theorems"), chosen as executor:
-        found = check_theorems(quick=quick, executor=executor, rng=seed)
-    _shared.show(found.to_dict(), lambda: _claims(found), options)
-    _shared.note((), found.seed)
-    if not found.holds:
+        result = check_theorems(quick=quick, executor=executor, rng=seed)
+    _shared.show(result.to_dict(), lambda: _claims(result), options)
+    _shared.note((), result.seed)
+    if not result.holds:
         sys.exit(1)
 
 
-def _claims(found: Theorems) -> str:
+def _claims(result: Theorems) -> str:
     """Tell what was checked to people."""
-    rows = found.rows
+    rows = result.rows
     columns = {
         "": ["✓" if row.holds else "✗" for row in rows],
         "claim": [fill(row.name, 18) for row in rows],
@@ -195,9 +197,9 @@ def _claims(found: Theorems) -> str:
     verdict = f"All {len(rows)} claims hold."
     if failing:
         verdict = f"{len(failing)} of {len(rows)} claims fail: {', '.join(failing)}."
-    made = _shared.columns(columns, left=list(columns)[:-1])
-    lined = [row._replace(line="edge") for row in made.rows]
-    return _shared.rendered(made._replace(rows=tuple(lined)), verdict)
+    table = _shared.columns(columns, text_columns=list(columns)[:-1])
+    lined = [row._replace(line="edge") for row in table.rows]
+    return _shared.rendered(table._replace(rows=tuple(lined)), verdict)
 
 
 @click.command("methods", cls=_options.OnceEach)
@@ -213,11 +215,11 @@ def methods(name: str | None, *, as_json: bool) -> None:
     """
     from evenhand import method
 
-    known = method.methods()
-    chosen = [one for one in known if name in (None, one.name)]
+    available = method.methods()
+    chosen = [kind for kind in available if name in (None, kind.name)]
     if not chosen:
-        raise OptionError(unknown("method", name, {one.name: 1 for one in known}))
-    rows = [one.describe() for one in chosen]
+        raise OptionError(unknown("method", name, {kind.name: 1 for kind in available}))
+    rows = [kind.describe() for kind in chosen]
     document = {"schema": "evenhand.methods/1", "methods": rows}
     shown = _overview if name is None else lambda them: "\n".join(map(_page, them))
     _shared.show(document, lambda: shown(chosen), {"as_json": as_json, "output": None})
@@ -227,13 +229,15 @@ def _overview(chosen: list[type[Method]]) -> str:
     """List methods by their job."""
     parts: list[str | Table] = []
     for job, title in TITLES.items():
-        ours = [one for one in chosen if one.job == job]
+        ours = [method for method in chosen if method.job == job]
         columns = {
-            "method": [f"{one.name}{' (default)' * one.default}" for one in ours],
-            "what it does": [one.summary() for one in ours],
-            "best claim": [one.best.sentence() for one in ours],
+            "method": [
+                f"{method.name}{' (default)' * method.default}" for method in ours
+            ],
+            "what it does": [method.summary() for method in ours],
+            "best claim": [method.best.sentence() for method in ours],
         }
-        parts += [title, _shared.columns(columns, left=columns)]
+        parts += [title, _shared.columns(columns, text_columns=columns)]
     return _shared.rendered(*parts)
 
 

@@ -184,11 +184,11 @@ def _groups(names: pl.Series, links: pl.DataFrame) -> Codes:
         raise RatingsError(
             "items must differ by more than white space around their names. Trim them."
         )
-    known = pl.DataFrame({"name": names, "code": codes})
+    lookup = pl.DataFrame({"name": names, "code": codes})
     ends = [
-        links.select(name=column).join(known, on="name", maintain_order="left")["code"]
+        links.select(name=column).join(lookup, on="name", maintain_order="left")["code"]
         for column in (queries.ITEM, "other")
     ]
     graph = coo_array((np.ones(links.height), ends), (len(labels), len(labels)))
-    found = connected_components(graph, directed=False)[1]
-    return np.sort(np.bincount(found))[::-1]
+    groups = connected_components(graph, directed=False)[1]
+    return np.sort(np.bincount(groups))[::-1]

@@ -89,14 +89,14 @@ def count_rows(
     """
     if items is not None:
         rows = queries.only_items(rows, items)
-    found = queries.fetch(
+    cells = queries.fetch(
         queries.histogram(rows), most=MOST_CELLS, what="different items and scores"
     )
-    queries.require_named(found, queries.ITEM, "count")
-    queries.require_finite(found[queries.SCORE], found["count"])
-    if not found.height and items is None:
+    queries.require_named(cells, queries.ITEM, "count")
+    queries.require_finite(cells[queries.SCORE], cells["count"])
+    if not cells.height and items is None:
         raise RatingsError("There is no rating. Give at least one row with a score.")
-    levels = found.group_by(queries.ITEM).len()["len"].max()
+    levels = cells.group_by(queries.ITEM).len()["len"].max()
     if isinstance(levels, int) and levels > MOST_LEVELS:
         raise RatingsError(
             f"scores must have at most {MOST_LEVELS:,} different values to be counted, "
@@ -104,10 +104,10 @@ def count_rows(
             "query."
         )
     if items is not None:
-        _require_found(found[queries.ITEM], items)
+        _require_found(cells[queries.ITEM], items)
     try:
-        found = _with_points(found) if commas else found
-        columns = [found[name] for name in (queries.ITEM, queries.SCORE, "count")]
+        cells = _with_points(cells) if commas else cells
+        columns = [cells[name] for name in (queries.ITEM, queries.SCORE, "count")]
         counts = Counts(*columns, once="declared")
     except RatingsError as error:
         if not error.problems:
@@ -121,24 +121,24 @@ def count_rows(
     return Counts(*columns, once=standing)
 
 
-def _with_points(found: pl.DataFrame) -> pl.DataFrame:
+def _with_points(cells: pl.DataFrame) -> pl.DataFrame:
     """Read commas in scores as decimal points, unless all may set off thousands."""
-    scores = found[queries.SCORE]
+    scores = cells[queries.SCORE]
     if scores.dtype != pl.String:
-        return found
+        return cells
     number = scores.str.contains(COMMA_NUMBER).fill_null(value=False)
     if scores.filter(number).str.contains(THOUSANDS).all():
-        return found
+        return cells
     require_no_thousands(scores, "score", Source())
     points = scores.str.replace(",", ".", literal=True)
-    return found.with_columns(points.zip_with(number, scores).alias(queries.SCORE))
+    return cells.with_columns(points.zip_with(number, scores).alias(queries.SCORE))
 
 
 def _require_found(names: pl.Series, items: Sequence[Label]) -> None:
     """Refuse chosen items that no row names."""
-    known = {*names.cast(pl.String).str.strip_chars().to_list()}
+    rated = {*names.cast(pl.String).str.strip_chars().to_list()}
     for label, text in zip(items, queries.as_items(items), strict=True):
-        if not known & {text, text.lstrip("+"), f"{text}.0"}:
+        if not rated & {text, text.lstrip("+"), f"{text}.0"}:
             raise RatingsError(f"There is no rating of the item {label!r}.")
 
 

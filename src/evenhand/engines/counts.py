@@ -126,10 +126,10 @@ class Counts:
             >>> Counts.from_frame(frame)
             Counts(17 scores of 2 items)
         """
-        known = frame_columns(frame)
-        names = count_columns(known, Columns(item=item, score=score), Source(), count)
+        table = frame_columns(frame)
+        names = count_columns(table, Columns(item=item, score=score), Source(), count)
         used = (names.item, names.score, count)
-        columns = {name: column_values(known[name]) for name in used}
+        columns = {name: column_values(table[name]) for name in used}
         return cls.from_columns(columns, names, Source(), count=count, once=once)
 
     @classmethod
@@ -159,10 +159,10 @@ class Counts:
             >>> Counts.from_columns(columns, names, Source()).n_ratings
             2
         """
-        made = cls.__new__(cls)
-        made._fill(columns, names, count, source, once)  # noqa: SLF001 - our own
-        made.read_as = read_as
-        return made
+        counts = cls.__new__(cls)
+        counts._fill(columns, names, count, source, once)  # noqa: SLF001 - our own
+        counts.read_as = read_as
+        return counts
 
     def _fill(
         self,
@@ -182,25 +182,29 @@ class Counts:
         numbers = _whole_numbers(columns[count], count, source)
         sizes = {names.item: len(items), names.score: len(scores), count: len(numbers)}
         if len(set(sizes.values())) > 1:
-            got = ", ".join(f"{size} of {name}" for name, size in sizes.items())
-            raise source.whole(f"Columns must be of one length, got {got}.")
+            lengths = ", ".join(f"{size} of {name}" for name, size in sizes.items())
+            raise source.whole(f"Columns must be of one length, got {lengths}.")
         labels, codes = code_labels(items)
         rows = pl.DataFrame({"item": codes, "score": scores, "count": numbers})
-        held = rows.filter(~pl.Series(missing) & (pl.col("count") > 0))
-        rated = set(held["item"].to_list())
+        scored = rows.filter(~pl.Series(missing) & (pl.col("count") > 0))
+        rated = set(scored["item"].to_list())
         self.unrated_labels = tuple(
-            it for code, it in enumerate(labels) if code not in rated
+            label for code, label in enumerate(labels) if code not in rated
         )
-        self.item_labels = tuple(it for code, it in enumerate(labels) if code in rated)
+        self.item_labels = tuple(
+            label for code, label in enumerate(labels) if code in rated
+        )
         place = np.cumsum(np.isin(np.arange(len(labels)), [*rated])) - 1
-        added = held.group_by("item", "score").agg(pl.col("count").sum())
+        added = scored.group_by("item", "score").agg(pl.col("count").sum())
         added = added.sort("item", "score")
         self.item_codes = frozen(place[added["item"].to_numpy()])
         self.scores = frozen(added["score"].to_numpy())
         self.counts = frozen(added["count"].to_numpy())
-        left = np.bincount(codes[missing], numbers[missing], len(labels)).tolist()
+        n_missing = np.bincount(codes[missing], numbers[missing], len(labels)).tolist()
         self.missing = {
-            label: int(size) for label, size in zip(labels, left, strict=True) if size
+            label: int(size)
+            for label, size in zip(labels, n_missing, strict=True)
+            if size
         }
         notices = missing_notices(sum(self.missing.values()), self.unrated_labels)
         self.notices = (*notices, self._told())
@@ -264,8 +268,8 @@ class Counts:
             1
         """
         # On a command line every label is text, so "7" also finds the item 7.
-        for code, known in enumerate(self.item_labels):
-            if known == label or str(known) == str(label):
+        for code, candidate in enumerate(self.item_labels):
+            if candidate == label or str(candidate) == str(label):
                 return code
         raise RatingsError(unknown("item", label, self.item_labels))
 
@@ -288,7 +292,7 @@ class Counts:
         """
         labels = [self.item_labels[code] for code in self.item_codes.tolist()]
         labels += self.missing
-        small = all(isinstance(it, int) and abs(it) < 2**63 for it in labels)
+        small = all(isinstance(label, int) and abs(label) < 2**63 for label in labels)
         items = labels if small else [str(label) for label in labels]
         kind = pl.Int64 if small else pl.String
         return pl.DataFrame(
@@ -305,7 +309,7 @@ class Counts:
 
 
 def count_columns(
-    names: Iterable[str], given: Columns, source: Source, count: str = COUNT
+    names: Iterable[str], declared: Columns, source: Source, count: str = COUNT
 ) -> Columns:
     """Choose the columns of a table of counts.
 
@@ -316,22 +320,22 @@ def count_columns(
         >>> count_columns(["paper", "mark", "count"], Columns(), Source()).score
         'mark'
     """
-    known = list(names)
-    for name in (given.item, given.score, count):
-        if name and name not in known:
-            raise source.unknown("column", name, known)
-    found: dict[str, str] = {}
+    listed = list(names)
+    for name in (declared.item, declared.score, count):
+        if name and name not in listed:
+            raise source.unknown("column", name, listed)
+    chosen: dict[str, str] = {}
     for part in ("item", "score"):
-        free = [name for name in known if name != count]
-        several = candidates(part, free, given)
+        free = [name for name in listed if name != count]
+        several = candidates(part, free, declared)
         if len(several) != 1:
             what = "Several columns may be" if several else "No column for"
             raise source.whole(
-                f"{what} the {part} among {listing(several or known)}. Say which with "
+                f"{what} the {part} among {listing(several or listed)}. Say which with "
                 f"{part}= or --{part}."
             )
-        found[part] = several[0]
-    return Columns(**found)
+        chosen[part] = several[0]
+    return Columns(**chosen)
 
 
 def counts_or_ratings(data: object, **columns: Names | None) -> Counts | Ratings:
@@ -347,10 +351,10 @@ def counts_or_ratings(data: object, **columns: Names | None) -> Counts | Ratings
         Counts(2 scores of 1 item)
     """
     if is_frame(data):
-        known = nw.from_native(data).collect_schema().names()  # type: ignore[call-overload]  # a frame
-        given = {part: name or "" for part, name in columns.items()}
-        plain = {it: name for it, name in given.items() if isinstance(name, str)}
-        if plain == given and are_counts(map(str, known), Columns(**plain)):
+        names = nw.from_native(data).collect_schema().names()  # type: ignore[call-overload]  # a frame
+        declared = {part: name or "" for part, name in columns.items()}
+        plain = {part: name for part, name in declared.items() if isinstance(name, str)}
+        if plain == declared and are_counts(map(str, names), Columns(**plain)):
             item, score = plain.get("item", ""), plain.get("score", "")
             return Counts.from_frame(data, item=item, score=score)  # type: ignore[arg-type]  # a frame
     return as_ratings(data, nameless=True, **columns)  # type: ignore[arg-type]  # or it is refused
@@ -386,15 +390,15 @@ def _whole_numbers(values: object, what: str, source: Source) -> Codes:
     rows = np.flatnonzero(bad).tolist()
     if rows:
         rule = f"{what} must be a whole number of at least 0 and below 2**53"
-        got = ["nothing" if missing[row] else f"{numbers[row]:.17g}" for row in rows]
-        problems = zip(rows, got, strict=True)
+        texts = ["nothing" if missing[row] else f"{numbers[row]:.17g}" for row in rows]
+        problems = zip(rows, texts, strict=True)
         raise source.each((row, f"{rule}, got {text}", "") for row, text in problems)
     if numbers.sum() >= MOST:
         raise source.whole(f"{what} must add up to less than 2**53.")
     return numbers.astype(np.int64)
 
 
-def missing_notices(left: int, lost: Labels) -> list[Notice]:
+def missing_notices(n_rows: int, lost: Labels) -> list[Notice]:
     """Say how many rows have no score, and which items have none at all.
 
     Examples:
@@ -402,9 +406,9 @@ def missing_notices(left: int, lost: Labels) -> list[Notice]:
         ['missing_scores', 'unrated_items']
     """
     notices = []
-    if left:
-        were = "was" if left == 1 else "were"
-        text = f"{counted(left, 'row')} without a score {were} left out."
+    if n_rows:
+        were = "was" if n_rows == 1 else "were"
+        text = f"{counted(n_rows, 'row')} without a score {were} left out."
         notices.append(Notice("missing_scores", text))
     if lost:
         text = f"Items without any score are not in the result: {listing(lost)}."

@@ -86,11 +86,11 @@ def run_parts(
     if executor is None:
         yield from map(work, parts)
         return
-    left: Iterator[Part] = iter(parts)
+    remaining: Iterator[Part] = iter(parts)
     sent: deque[Future[list[Result]]] = deque()
     try:
-        while some := tuple(itertools.islice(left, batch)):
-            sent.append(executor.submit(run_batch, version(), work, some))
+        while portion := tuple(itertools.islice(remaining, batch)):
+            sent.append(executor.submit(run_batch, version(), work, portion))
             if len(sent) == AHEAD:
                 yield from _await_batch(sent[0])
                 sent.popleft()
@@ -229,8 +229,8 @@ def dask(address: str) -> Iterator[Executor]:
             client.wait_for_workers(1, timeout=ANSWER)
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise silent from error
-        found = client.run(metadata.version, "evenhand", on_error="return")
-        _require_version({place: str(one) for place, one in found.items()})
+        versions = client.run(metadata.version, "evenhand", on_error="return")
+        _require_version({place: str(answer) for place, answer in versions.items()})
         try:
             yield client.get_executor(pure=False)
         except distributed.KilledWorker as error:
@@ -246,9 +246,9 @@ async def _identity(address: str) -> object:
         return await server.identity()
 
 
-def _require_version(found: Mapping[str, str]) -> None:
-    for place, one in found.items():
-        if one != version():
+def _require_version(versions: Mapping[str, str]) -> None:
+    for place, installed in versions.items():
+        if installed != version():
             raise OptionError(
-                f"workers must have evenhand {version()}, got {one!r} at {place}."
+                f"workers must have evenhand {version()}, got {installed!r} at {place}."
             )

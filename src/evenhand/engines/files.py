@@ -84,10 +84,10 @@ def scan(files: Sequence[str]) -> tuple[pl.LazyFrame, bool]:
     """
     paths: list[str] = []
     for name in files:
-        found = [name] if Path(name).is_file() else sorted(glob.glob(name))  # noqa: PTH207 - a pattern may be absolute
-        if not found:
+        matches = [name] if Path(name).is_file() else sorted(glob.glob(name))  # noqa: PTH207 - a pattern may be absolute
+        if not matches:
             raise RatingsError(f"There is no file {name!r}.")
-        paths += found
+        paths += matches
     kinds = {Path(path).suffix.lower() for path in paths}
     if kinds <= set(PARQUET):
         return pl.scan_parquet(paths), False

@@ -104,11 +104,11 @@ class PairCounts:
     def contradictions(self) -> int:
         """Number of pairs of items that reviewers put both ways round."""
         codes = self.first * self.n_items + self.second
-        both = [
+        directions = [
             np.bincount(np.unique(codes, return_inverse=True)[1], part) > 0
             for part in (self.above, self.below)
         ]
-        return int((both[0] & both[1]).sum()) if len(codes) else 0
+        return int((directions[0] & directions[1]).sum()) if len(codes) else 0
 
     def summary(self) -> dict[str, Json]:
         """Return the sizes and the hash, the `data` field of a result."""
@@ -191,17 +191,21 @@ def count_pairs(
     people = queries.fetch(queries.reviewer_sums(rows, centre), what="loads")
     queries.require_reviewers(people)
     _require_affordable(people, items.height, most)
-    asked, what = queries.pairs(rows, centre), "pairs of items and loads"
-    found = queries.fetch(asked, most=MOST_ANSWERS, what=what)
-    made = pair_counts(items, people, found, centre=centre, missing=missing)
+    query, what = queries.pairs(rows, centre), "pairs of items and loads"
+    pairs = queries.fetch(query, most=MOST_ANSWERS, what=what)
+    counts = pair_counts(items, people, pairs, centre=centre, missing=missing)
     if not missing:
-        return made
+        return counts
     lost = queries.fetch(queries.unrated(rows))[queries.ITEM]
     if lost.is_empty():
-        return made
+        return counts
     names, _ = code_labels(label_series(lost, queries.ITEM, Source()))
-    told = [it for it in missing_notices(missing, names) if it.code == "unrated_items"]
-    return replace(made, notices=(made.notices[0], *told, *made.notices[1:]))
+    warnings = [
+        warning
+        for warning in missing_notices(missing, names)
+        if warning.code == "unrated_items"
+    ]
+    return replace(counts, notices=(counts.notices[0], *warnings, *counts.notices[1:]))
 
 
 def _centre(facts: pl.DataFrame) -> tuple[float, int]:
@@ -233,24 +237,24 @@ def _require_affordable(people: pl.DataFrame, n_items: int, most: int) -> None:
     loads = people[queries.LOAD].cast(pl.Float64)
     number = people["reviewers"].cast(pl.Float64)
     work = float((loads * loads * number).sum())
-    said = (
+    cost = (
         f"Pairs of scores to go through: {work:.3g} (reviewers' scores squared, added "
         f"up); pairs of items to come back: at most {n_items * (n_items - 1) // 2:,} "
         f"for each of {counted(people.height, 'load')}."
     )
     if work > most:
         raise RatingsError(
-            f"{said} That is more than most={most:.3g}. Take a part of the reviewers, "
+            f"{cost} That is more than most={most:.3g}. Take a part of the reviewers, "
             "or raise most if your engine can do it."
         )
-    announce(said)
+    announce(cost)
 
 
-def _require_once(people: pl.DataFrame, found: pl.DataFrame) -> None:
+def _require_once(people: pl.DataFrame, pairs: pl.DataFrame) -> None:
     """Refuse scores of one item by one reviewer, which make no pair."""
     loads = people[queries.LOAD].cast(pl.Int64)
     due = int((loads * (loads - 1) // 2 * people["reviewers"].cast(pl.Int64)).sum())
-    seen = int(found["count"].cast(pl.Int64).sum())
+    seen = int(pairs["count"].cast(pl.Int64).sum())
     if seen != due:
         raise RatingsError(
             f"reviewers must score an item once, got {counted(due - seen, 'pair')} of "
@@ -305,8 +309,8 @@ def pair_counts(
     # The engine's order of labels may not be ours.
     turn = pl.col("code") > pl.col("other_code")
 
-    def either(one: str, two: str) -> pl.Expr:
-        return pl.when(turn).then(pl.col(two)).otherwise(pl.col(one))
+    def either(forward: str, turned: str) -> pl.Expr:
+        return pl.when(turn).then(pl.col(turned)).otherwise(pl.col(forward))
 
     coded = coded.select(
         queries.LOAD,
@@ -321,7 +325,7 @@ def pair_counts(
     loads = people[queries.LOAD].cast(pl.Int64).to_numpy()
     reviews = ranked["reviews"].cast(pl.Int64).to_numpy()
     text = f"From counts of pairs: left out are {LEFT_OUT}."
-    told = [*missing_notices(missing, ()), Notice("from_counts", text)]
+    warnings = [*missing_notices(missing, ()), Notice("from_counts", text)]
     columns: dict[str, Any] = {
         "reviews": reviews,
         "totals": ranked["total"].cast(pl.Float64).to_numpy(),
@@ -337,10 +341,10 @@ def pair_counts(
         },
     }
     arrays = {name: frozen(np.array(part)) for name, part in columns.items()}
-    made = PairCounts(
-        item_labels=labels, centre=float(centre), notices=tuple(told), **arrays
+    counts = PairCounts(
+        item_labels=labels, centre=float(centre), notices=tuple(warnings), **arrays
     )
-    return _near_zero(made)
+    return _near_zero(counts)
 
 
 def _require_finite(answer: pl.DataFrame, sums: tuple[str, ...]) -> None:
@@ -357,7 +361,7 @@ def _near_zero(pairs: PairCounts) -> PairCounts:
     """Take equal scores from themselves, and refuse squares that hide the variance."""
     number, squares = pairs.n_ratings, float(pairs.squares.sum())
     mean = float(pairs.totals.sum()) / number
-    left = squares - number * mean**2
+    variation = squares - number * mean**2
     rounding = number * np.finfo(np.float64).eps
     equal = (
         not (pairs.above.any() or pairs.below.any())
@@ -368,15 +372,15 @@ def _near_zero(pairs: PairCounts) -> PairCounts:
         sums = ("totals", "squares", "load_squares", "first_total", "second_total")
         zeros = {name: frozen(np.zeros_like(getattr(pairs, name))) for name in sums}
         return replace(pairs, centre=pairs.centre + mean, **zeros)
-    if squares > UNCENTRED * left:
+    if squares > UNCENTRED * variation:
         raise RatingsError(
             f"scores must lie near 0 for sums of their squares, got a mean of {mean:g} "
             f"that hides their differences. Take {mean:.3g} from every score in the "
             f"query, and give centre={mean:.3g}."
         )
-    if squares <= FAR * left:
+    if squares <= FAR * variation:
         return pairs
-    unit = 2.0 ** math.floor(math.log2(left / number) / 2)
+    unit = 2.0 ** math.floor(math.log2(variation / number) / 2)
     return _moved(pairs, unit * round(mean / unit))
 
 

@@ -82,8 +82,8 @@ class Pool(ThreadPoolExecutor):
                 if self._ended:
                     raise EOFError
                 self._mine.line, self._mine.process = self._start()
-        found: Connection = self._mine.line
-        return found
+        line: Connection = self._mine.line
+        return line
 
     def _forget(self) -> None:
         """Let go of a process that is lost, and of its line."""

@@ -98,12 +98,12 @@ def take_rows(
     frame, people = _joined(frame, REVIEWER, reviewer)
     frame, things = _joined(frame, ITEM, item)
     schema = frame.collect_schema()
-    given = given_columns(reviewer=people, item=things, score=score)
+    declared = given_columns(reviewer=people, item=things, score=score)
     listed = list(schema.names())
-    if nameless and not candidates(REVIEWER, listed, given):
+    if nameless and not candidates(REVIEWER, listed, declared):
         frame = frame.with_columns(nw.lit(0).alias(REVIEWER))
         listed = [*listed, REVIEWER]
-    names = find_columns(listed, given, Source())
+    names = find_columns(listed, declared, Source())
     if names.kind != "scores":
         raise RatingsError(f"ratings must hold scores to be counted, got {names.kind}.")
     kind = schema[names.score]
@@ -131,10 +131,10 @@ def _joined(frame: Frame, part: str, names: Names | None) -> tuple[Frame, str | 
             f"{part} must be the name of a column or a list of names, got "
             f"{shown(names)}."
         )
-    known = frame.collect_schema().names()
+    available = frame.collect_schema().names()
     for name in names:
-        if name not in known:
-            raise Source().unknown("column", name, known)
+        if name not in available:
+            raise Source().unknown("column", name, available)
     texts = [nw.col(name).cast(nw.String) for name in names]
     joined = BETWEEN.join(names)
     text = nw.concat_str(texts, separator=BETWEEN)
@@ -157,8 +157,10 @@ def only_items(rows: Rows, items: Sequence[Label]) -> Rows:
         raise OptionError(
             f"items must be labels such as the column's integers, got {shown(items)}."
         )
-    labels = [int(it) for it in wanted] if kind.is_numeric() else wanted
-    chosen = nw.any_horizontal(*(column == it for it in labels), ignore_nulls=True)
+    labels = [int(label) for label in wanted] if kind.is_numeric() else wanted
+    chosen = nw.any_horizontal(
+        *(column == label for label in labels), ignore_nulls=True
+    )
     return replace(
         rows, frame=rows.frame.filter(chosen), scored=rows.scored.filter(chosen)
     )
@@ -272,12 +274,12 @@ def pairs(rows: Rows, centre: float = 0.0) -> Frame:
     )
     others = ratings.rename({ITEM: "other", SCORE: "other_score"})
     met = ratings.join(several, on=REVIEWER).join(others, on=REVIEWER)
-    other = nw.col("other_score")
+    other_score = nw.col("other_score")
     return (
         met.filter(nw.col(ITEM) < nw.col("other"))
         .with_columns(
-            above=nw.when(score > other).then(1).otherwise(0),
-            below=nw.when(score < other).then(1).otherwise(0),
+            above=nw.when(score > other_score).then(1).otherwise(0),
+            below=nw.when(score < other_score).then(1).otherwise(0),
         )
         .group_by(ITEM, "other", LOAD)
         .agg(
@@ -285,7 +287,7 @@ def pairs(rows: Rows, centre: float = 0.0) -> Frame:
             nw.col("above").sum(),
             nw.col("below").sum(),
             score.sum().alias("total"),
-            other.sum().alias("other_total"),
+            other_score.sum().alias("other_total"),
         )
     )
 
@@ -339,21 +341,21 @@ def fetch(frame: Frame, *, most: int = MOST_ROWS, what: str = "rows") -> pl.Data
     """
     few = frame.head(most + 1)
     if frame.implementation.is_polars():
-        found = few.collect(engine="streaming").to_polars()
+        answer = few.collect(engine="streaming").to_polars()
     else:
         try:
-            found = few.collect(backend="polars").to_polars()
+            answer = few.collect(backend="polars").to_polars()
         except ModuleNotFoundError as error:
             raise RatingsError(
                 f"This engine hands over its answers by {error.name}. Install it: pip "
                 f"install {error.name}."
             ) from error
-    if found.height > most:
+    if answer.height > most:
         raise RatingsError(
             f"the answer must be small, got more than {most:,} {what}. Take the "
             "ratings themselves."
         )
-    return found
+    return answer
 
 
 def require_named(answer: pl.DataFrame, column: str, number: str) -> None:

@@ -70,9 +70,9 @@ def sql_of(
         OptionError: If a name is unknown, or the libraries that write SQL are not
             installed.
     """
-    for what, name, known in (("job", job, QUERIES), ("dialect", dialect, DIALECTS)):
-        if name not in known:
-            raise OptionError(unknown(what, name, known))
+    for what, name, allowed in (("job", job, QUERIES), ("dialect", dialect, DIALECTS)):
+        if name not in allowed:
+            raise OptionError(unknown(what, name, allowed))
     try:
         import ibis  # noqa: PLC0415 - few ask for SQL
         import ibis.backends.duckdb  # noqa: PLC0415 - likewise

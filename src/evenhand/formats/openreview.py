@@ -135,7 +135,7 @@ def tell(table: Table) -> str:
     return f"keys 'forum', 'content' and {keys[0]!r}" if keys else ""
 
 
-def take(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take the official reviews among the notes.
 
     Examples:
@@ -165,14 +165,14 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     out = zip(*(rows for _, rows in reasons.values()), strict=True)
     reviews = [note for note, no in zip(replies, out, strict=True) if not any(no)]
     item = _items(reviews, submissions)
-    if asked.columns.item:
-        name = raw.named("item", asked.columns.item)
+    if options.columns.item:
+        name = raw.named("item", options.columns.item)
         item = repr(name), raw.columns[name]
     papers = [submissions.get(note.forum, _Note(0, {})) for note in reviews]
     called = [_text(paper.content.get("title")) for paper in papers]
     titles = layouts.titled(map(_text, item[1]), called)
     choose = partial(_field, reviews, raw.source)
-    return layouts.rated(raw, asked, choose, item, partial(_writers, reviews), titles)
+    return layouts.rated(raw, options, choose, item, partial(_writers, reviews), titles)
 
 
 def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:

@@ -146,15 +146,15 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         >>> read_ratings(io.StringIO(text), scale="poor<fair<good").scores.tolist()
         [3.0, 1.0]
     """
-    given = given_columns(reviewer, item, score, rank, winner, loser, pair, weight)
+    columns = given_columns(reviewer, item, score, rank, winner, loser, pair, weight)
     options = {"format": format, "scale": scale, "decimal": decimal}
     options |= {"rows": rows, "sheet": sheet, "anonymise": anonymise}
     require_text(**options)
-    said: Any = {name: value or "" for name, value in options.items()}
-    left, kept = _labels("exclude", exclude), _labels("only", only)
+    texts: Any = {name: value or "" for name, value in options.items()}
+    excluded, kept = _labels("exclude", exclude), _labels("only", only)
     merged = _labels("merge", merge)
-    asked = Asked(given, **said, exclude=left, only=kept, merge=merged)
-    ratings, key = read(source, asked, companion=companion, all_items=all_items)
+    request = Asked(columns, **texts, exclude=excluded, only=kept, merge=merged)
+    ratings, key = read(source, request, companion=companion, all_items=all_items)
     if key is not None and key.is_new:
         from evenhand._outputs import write_all  # noqa: PLC0415 - few ask
 
@@ -164,7 +164,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
 
 def read(
     source: Readable | IntoDataFrame,
-    asked: Asked,
+    options: Asked,
     *,
     companion: Readable | IntoDataFrame | None = None,
     all_items: Sequence[Label] | None = None,
@@ -174,7 +174,7 @@ def read(
 
     Args:
         source: As for `read_ratings`.
-        asked: What the user said.
+        options: What the user said.
         companion: Second file of the same export.
         all_items: Every item there is, if some have no rating.
         counts: Whether counts of scores will do, as for `compare`.
@@ -194,13 +194,13 @@ def read(
         >>> read(file, Asked(), counts=True)
         (Counts(70 scores of 1 item), None)
     """
-    if asked.format and asked.format not in PLATFORMS:
-        raise OptionError(str(Source().unknown("format", asked.format, PLATFORMS)))
-    table, asked = _table(source, asked)
+    if options.format and options.format not in PLATFORMS:
+        raise OptionError(str(Source().unknown("format", options.format, PLATFORMS)))
+    table, options = _table(source, options)
     if companion is not None:
         table = replace(table, companion=_table(companion, Asked())[0])
-    if not are_counts(table.columns, asked.columns):
-        return _ratings(table, asked, all_items)
+    if not are_counts(table.columns, options.columns):
+        return _ratings(table, options, all_items)
     if not counts:
         raise table.source.whole(
             "These are counts of scores, by the column 'count', and only compare can "
@@ -208,9 +208,9 @@ def read(
         )
     ratings_only = ("scale", "rows", "exclude", "only", "merge", "anonymise")
     for name in (*ratings_only, "pair", "weight"):
-        given = getattr(asked, name, "") or getattr(asked.columns, name, "")
-        require_unused(name, given, "for counts of scores: it is about ratings")
-    return _counts(table, asked, None), None
+        value = getattr(options, name, "") or getattr(options.columns, name, "")
+        require_unused(name, value, "for counts of scores: it is about ratings")
+    return _counts(table, options, None), None
 
 
 def read_counts(
@@ -237,23 +237,27 @@ def read_counts(
         >>> read_counts(io.StringIO("item,score,count\nx,5,70\ny,4,90\n"))
         Counts(160 scores of 2 items)
     """
-    asked = Asked(given_columns(item=item, score=score))
-    return _counts(*_table(source, asked), once)
+    options = Asked(given_columns(item=item, score=score))
+    return _counts(*_table(source, options), once)
 
 
-def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
+def _counts(table: Table, options: Asked, once: Once | None) -> Counts:
     from evenhand.engines import counts  # noqa: PLC0415 - if asked for
 
-    names = counts.count_columns(table.columns, asked.columns, table.source)
+    names = counts.count_columns(table.columns, options.columns, table.source)
     # What `evenhand count` found out stands in a column of its own.
-    said = {*table.texts(counts.ONCE)} if counts.ONCE in table.columns else set()
-    if once is None and said and (len(said) > 1 or not said <= {*counts.STANDINGS}):
+    standings = {*table.texts(counts.ONCE)} if counts.ONCE in table.columns else set()
+    if (
+        once is None
+        and standings
+        and (len(standings) > 1 or not standings <= {*counts.STANDINGS})
+    ):
         raise table.source.whole(
             f"Column {counts.ONCE!r} must say one of {listing(counts.STANDINGS)} in "
-            f"every row, the same in all, got {listing(sorted(said))}."
+            f"every row, the same in all, got {listing(sorted(standings))}."
         )
-    if once is None and said:
-        once = said.pop()  # type: ignore[assignment]  # checked by Counts
+    if once is None and standings:
+        once = standings.pop()  # type: ignore[assignment]  # checked by Counts
     return counts.Counts.from_columns(
         table.columns,
         names,
@@ -264,28 +268,28 @@ def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
 
 
 def _ratings(
-    table: Table, asked: Asked, all_items: Sequence[Label] | None
+    table: Table, options: Asked, all_items: Sequence[Label] | None
 ) -> tuple[Ratings, Key | None]:
-    layout, reason = recognise(table, asked)
-    layout.check_options(table, asked)
-    found = _numbered(_selected(layout.take(table, asked), asked), asked)
-    found = _merged(_without_blanks(found, table, asked), asked)
+    layout, reason = recognise(table, options)
+    layout.check_options(table, options)
+    long = _numbered(_selected(layout.take(table, options), options), options)
+    long = _merged(_without_blanks(long, table, options), options)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
-    named_so = all(name in ("", part) for part, name in asdict(found.names).items())
+    named_so = all(name in ("", part) for part, name in asdict(long.names).items())
     is_plain = layout.name == "long" and named_so
-    read_as = "" if is_plain else f"{layout.title}{because}: {found.said}."
+    read_as = "" if is_plain else f"{layout.title}{because}: {long.said}."
     key = None
-    if asked.anonymise:
-        key, found = _coded(found, asked.anonymise)
+    if options.anonymise:
+        key, long = _coded(long, options.anonymise)
     ratings = Ratings.from_columns(
-        found.table.columns,
-        found.names,
-        found.table.source,
+        long.table.columns,
+        long.names,
+        long.table.source,
         all_items=all_items,
-        people=False if found.seats else asked.people,
-        titles=found.titles,
-        notices=found.table.notices,
+        people=False if long.seats else options.people,
+        titles=long.titles,
+        notices=long.table.notices,
         read_as=read_as,
     )
     if key is None:
@@ -305,12 +309,12 @@ def layout_of(name: str) -> Layout:
     return layout
 
 
-def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
+def recognise(table: Table, options: Asked) -> tuple[Layout, str]:
     """Tell a table's layout, and why.
 
     Args:
         table: The table.
-        asked: What the user said; columns for reviewer and item make it long.
+        options: What the user said; columns for reviewer and item make it long.
 
     Returns:
         The layout and the reason, empty if the user named it.
@@ -323,21 +327,21 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
         >>> recognise(table, Asked())[1]
         "columns 'judge', 'entry' and 'mark'"
     """
-    columns, named = asked.columns, asked.format
+    columns, named = options.columns, options.format
     if named:
         if named not in ("wide", "forms"):
-            require_unused("rows", asked.rows, "for a table that is not wide")
+            require_unused("rows", options.rows, "for a table that is not wide")
         return layout_of(named), ""
     names = {plain(name) for name in table.columns}
     timed = not names.isdisjoint(PLATFORMS["forms"])
-    if timed and not (columns.winner or columns.rank or asked.rows == "items"):
+    if timed and not (columns.winner or columns.rank or options.rows == "items"):
         from evenhand.formats import forms  # noqa: PLC0415 - like other layouts
 
         # The last responses count, whatever columns the user names.
-        time = forms.time_of(table) if columns.item or asked.rows else ""
+        time = forms.time_of(table) if columns.item or options.rows else ""
         if reason := forms.tell(table) or (table.why(time) if time else ""):
             return forms.FORMS, reason
-    if asked.rows:
+    if options.rows:
         return layout_of("wide"), ""
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
@@ -345,19 +349,24 @@ def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
     deep = table.document is not None
     marked = (name for name, marks in PLATFORMS.items() if names & {*marks} or deep)
     possible = (layout_of(name) for name in marked if PLATFORMS[name])
-    found = [(one, reason) for one in possible if (reason := one.recognise(table))]
-    if len(found) > 1:
+    matches = [
+        (layout, reason) for layout in possible if (reason := layout.recognise(table))
+    ]
+    if len(matches) > 1:
+        possible_names = listing(layout.name for layout, _ in matches)
         raise table.source.whole(
-            f"The file may come from {listing(one.name for one, _ in found)}. Say "
-            "which with format= or --format."
+            f"The file may come from {possible_names}. Say which with "
+            "format= or --format."
         )
-    if found:
-        return found[0]
-    either = ((one, one.recognise(table)) for one in map(layout_of, ("long", "wide")))
+    if matches:
+        return matches[0]
+    either = (
+        (layout, layout.recognise(table)) for layout in map(layout_of, ("long", "wide"))
+    )
     return next(filter(itemgetter(1), either), (layout_of("long"), ""))
 
 
-def _table(source: Readable | IntoDataFrame, asked: Asked) -> tuple[Table, Asked]:
+def _table(source: Readable | IntoDataFrame, options: Asked) -> tuple[Table, Asked]:
     """Read a file's cells, join columns such as judge+prompt, and say of commas.
 
     Returns:
@@ -366,25 +375,25 @@ def _table(source: Readable | IntoDataFrame, asked: Asked) -> tuple[Table, Asked
     """
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        require_unused("sheet", asked.sheet, "for a dataframe")
+        require_unused("sheet", options.sheet, "for a dataframe")
         columns = frame_columns(frame)
         values = {name: column_values(column) for name, column in columns.items()}
         table = Table.of(values, Source())
     else:
         file = fetch(frame)
         if file.format != "excel":
-            require_unused("sheet", asked.sheet, f"for {file.format}")
-        table = read_table(file, asked.sheet)
-    parts, people = take_naming(asked.columns.reviewer.split("+"), table.columns)
-    named = replace(asked.columns, reviewer="+".join(parts))
-    asked = replace(asked, columns=named, people=people)
+            require_unused("sheet", options.sheet, f"for {file.format}")
+        table = read_table(file, options.sheet)
+    parts, people = take_naming(options.columns.reviewer.split("+"), table.columns)
+    named = replace(options.columns, reviewer="+".join(parts))
+    options = replace(options, columns=named, people=people)
     more = {
         name: join_labels(parts, table.columns, table.source)
-        for name in (asked.columns.reviewer, asked.columns.item)
+        for name in (options.columns.reviewer, options.columns.item)
         if len(parts := name.split("+")) > 1 and name not in table.columns
     }
     table = replace(table, columns={**table.columns, **more})
-    return decimal_points(table, asked.decimal), asked
+    return decimal_points(table, options.decimal), options
 
 
 def _labels(option: str, names: Names) -> tuple[str, ...]:
@@ -393,10 +402,10 @@ def _labels(option: str, names: Names) -> tuple[str, ...]:
     return tuple(map(str, several))
 
 
-def _selected(found: Long, asked: Asked) -> Long:
+def _selected(long: Long, options: Asked) -> Long:
     """Leave out what the user does not want, and tell of ratings of one's own."""
-    own, table = _own_rows(found), found.table
-    keep = _wanted(found, asked, own)
+    own, table = _own_rows(long), long.table
+    keep = _wanted(long, options, own)
     if not keep.all():
         text = f"{counted(int((~keep).sum()), 'rating')} left out as you asked."
         if not keep.any():
@@ -404,84 +413,100 @@ def _selected(found: Long, asked: Asked) -> Long:
         table = table.noted(EXCLUDED, text).keep(np.flatnonzero(keep).tolist())
     own = own[keep]
     if own.any():
-        people = table.cells(found.names.reviewer).filter(pl.Series(own))
-        who = "" if asked.anonymise else f": {listing(people.unique().sort())}"
+        people = table.cells(long.names.reviewer).filter(pl.Series(own))
+        names = "" if options.anonymise else f": {listing(people.unique().sort())}"
         text = (
-            f"{counted(len(people), 'rating')} of the reviewer's own item kept{who}. "
+            f"{counted(len(people), 'rating')} of the reviewer's own item kept{names}. "
             "Leave such ratings out with exclude= or --exclude self."
         )
         table = table.noted("self_ratings", text)
-    return replace(found, table=table)
+    return replace(long, table=table)
 
 
-def _own_rows(found: Long) -> NDArray[np.bool_]:
+def _own_rows(long: Long) -> NDArray[np.bool_]:
     """Tell in which rows somebody rates what seems to be their own.
 
     The reviewer is called like the item, or is one of its authors, but for case and
     blanks; the part of an e-mail before the @ counts as a name.
     """
-    names = found.names
-    own = np.zeros(found.table.height, dtype=np.bool_)
+    names = long.names
+    own = np.zeros(long.table.height, dtype=np.bool_)
     if not names.reviewer or not names.item:
         return own
-    people, items = map(found.table.cells, (names.reviewer, names.item))
-    who, whose = [found.people], [found.titles, found.authors]
-    sides = (people.unique(), who), (items.unique(), whose)
+    people, items = map(long.table.cells, (names.reviewer, names.item))
+    aliases, whose = [long.people], [long.titles, long.authors]
+    sides = (people.unique(), aliases), (items.unique(), whose)
     # Most files are told by the words of their distinct labels.
-    told = (" ".join(chain(it, *(one.values() for one in more))) for it, more in sides)
-    if set.isdisjoint(*(set(WORD.findall(text.casefold())) for text in told)):
+    texts = (
+        " ".join(chain(labels, *(mapping.values() for mapping in more)))
+        for labels, more in sides
+    )
+    if set.isdisjoint(*(set(WORD.findall(text.casefold())) for text in texts)):
         return own
-    mine, theirs = (
-        {it: _names(it, *(one.get(it, "") for one in more)) for it in labels}
+    reviewer_names, item_names = (
+        {
+            label: _names(label, *(mapping.get(label, "") for mapping in more))
+            for label in labels
+        }
         for labels, more in sides
     )
     pairs = zip(people, items, strict=True)
-    return np.array([bool(mine[person] & theirs[item]) for person, item in pairs])
+    return np.array(
+        [bool(reviewer_names[person] & item_names[item]) for person, item in pairs]
+    )
 
 
 def _names(*texts: str) -> set[str]:
     """Return the names in some texts; numbers and single letters are nobody's."""
     named = [text.casefold() for text in texts if NAME.search(text)]
     parts = [part for text in named for part in (text, *AUTHORS_END.split(text))]
-    parts += [re.sub("[._-]+", " ", it.partition("@")[0]) for it in parts if "@" in it]
+    parts += [
+        re.sub("[._-]+", " ", address.partition("@")[0])
+        for address in parts
+        if "@" in address
+    ]
     return {" ".join(part.split()) for part in parts if NAME.search(part)}
 
 
-def _wanted(found: Long, asked: Asked, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _wanted(long: Long, options: Asked, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Tell which ratings the user wants."""
     keep = np.ones(len(own), dtype=np.bool_)
-    if not (asked.exclude or asked.only):
+    if not (options.exclude or options.only):
         return keep
-    known: dict[str, set[str]] = {"item": set(), "reviewer": set()}
+    labels: dict[str, set[str]] = {"item": set(), "reviewer": set()}
     columns = []
     for role in ("item", "winner", "loser", "reviewer"):
-        if name := getattr(found.names, role):
-            part, cells = role if role in known else "item", found.table.cells(name)
-            known[part].update(cells.unique())
+        if name := getattr(long.names, role):
+            part, cells = role if role in labels else "item", long.table.cells(name)
+            labels[part].update(cells.unique())
             columns.append((part, cells))
-    out = [_part_of(text, known) for text in asked.exclude]
-    only = [_part_of(text, known) for text in asked.only]
+    out = [_part_of(text, labels) for text in options.exclude]
+    only = [_part_of(text, labels) for text in options.only]
     if (SELF, SELF) in out:
         keep &= ~own
     for part, cells in columns:
-        kept = [label for it, label in only if it == part] or [*known[part]]
+        kept = [label for kind, label in only if kind == part] or [*labels[part]]
         keep &= cells.is_in(kept).to_numpy()
-        keep &= ~cells.is_in([label for it, label in out if it == part]).to_numpy()
+        keep &= ~cells.is_in([label for kind, label in out if kind == part]).to_numpy()
     return keep
 
 
-def _part_of(text: str, known: dict[str, set[str]]) -> tuple[str, str]:
+def _part_of(text: str, labels: dict[str, set[str]]) -> tuple[str, str]:
     """Tell whether a name is an item's or a reviewer's, or "self"."""
     part, equals, label = text.partition("=")
     parts, what = [part], part
-    if not equals or part not in known or any(text in them for them in known.values()):
-        parts, what, label = list(known), "label", text
+    if (
+        not equals
+        or part not in labels
+        or any(text in them for them in labels.values())
+    ):
+        parts, what, label = list(labels), "label", text
     label = label.strip()
-    there = [part for part in parts if label in known[part]]
+    there = [part for part in parts if label in labels[part]]
     if not there and label == SELF:
         return SELF, SELF
     if not there:
-        every = set().union(*(known[part] for part in parts))
+        every = set().union(*(labels[part] for part in parts))
         raise OptionError(unknown(what, label, sorted(every)))
     if len(there) > 1:
         raise OptionError(
@@ -491,20 +516,20 @@ def _part_of(text: str, known: dict[str, set[str]]) -> tuple[str, str]:
     return there[0], label
 
 
-def _numbered(found: Long, asked: Asked) -> Long:
+def _numbered(long: Long, options: Asked) -> Long:
     """Turn cells that are no plain numbers into numbers, if it is clear how."""
-    kind = found.names.kind
+    kind = long.names.kind
     if kind != "scores":
-        require_unused("scale", asked.scale, f"for {kind}: it orders scores")
-    table = found.table
-    for name in (found.names.score, found.names.rank, found.names.weight):
-        scale = asked.scale if name == found.names.score else ""
+        require_unused("scale", options.scale, f"for {kind}: it orders scores")
+    table = long.table
+    for name in (long.names.score, long.names.rank, long.names.weight):
+        scale = options.scale if name == long.names.score else ""
         if name and (scale or not _has_numbers(table.columns[name])):
             from evenhand.formats.scale import number_column  # noqa: PLC0415 - few do
 
             table = number_column(table, name, scale)
-    source = replace(table.source, orders=kind == "scores" and not asked.scale)
-    return replace(found, table=replace(table, source=source))
+    source = replace(table.source, orders=kind == "scores" and not options.scale)
+    return replace(long, table=replace(table, source=source))
 
 
 def _has_numbers(values: pl.Series) -> bool:
@@ -516,63 +541,70 @@ def _has_numbers(values: pl.Series) -> bool:
     return values.cast(pl.Float64, strict=False).null_count() == values.null_count()
 
 
-def _parts(found: Long) -> dict[str, list[str]]:
+def _parts(long: Long) -> dict[str, list[str]]:
     """Return the columns of items and of reviewers."""
-    names = found.names
+    names = long.names
     items = [name for name in (names.item, names.winner, names.loser) if name]
     return {"item": items, "reviewer": [names.reviewer] if names.reviewer else []}
 
 
-def _without_blanks(found: Long, table: Table, asked: Asked) -> Long:
+def _without_blanks(long: Long, table: Table, options: Asked) -> Long:
     """Say which labels stood in the file with and without blanks around them."""
-    notices = found.table.notices
+    notices = long.table.notices
     raw = [*table.columns.values(), *([] if table.corner is None else [table.corner])]
-    for part, names in _parts(found).items():
-        named = part == "item" or not asked.anonymise
-        columns = [found.table.columns[name] for name in names]
-        said = blank_notices(part, columns, named=named)
-        if not said and names:
+    for part, names in _parts(long).items():
+        named = part == "item" or not options.anonymise
+        columns = [long.table.columns[name] for name in names]
+        warnings = blank_notices(part, columns, named=named)
+        if not warnings and names:
             # Most layouts strip labels, so the file itself is looked at.
-            known = pl.concat([strings(column).unique() for column in columns])
-            texts = (one for one in raw if one.dtype == pl.String)
-            cells = [one.filter(strings(one).is_in(known.implode())) for one in texts]
-            said = blank_notices(part, cells, named=named)
-        notices += said
-    return replace(found, table=replace(found.table, notices=notices))
+            labels = pl.concat([strings(column).unique() for column in columns])
+            texts = (series for series in raw if series.dtype == pl.String)
+            cells = [
+                series.filter(strings(series).is_in(labels.implode()))
+                for series in texts
+            ]
+            warnings = blank_notices(part, cells, named=named)
+        notices += warnings
+    return replace(long, table=replace(long.table, notices=notices))
 
 
-def _merged(found: Long, asked: Asked) -> Long:
+def _merged(long: Long, options: Asked) -> Long:
     """Give labels that look alike one spelling, if the user asks for it."""
-    if not {*asked.merge} <= {"item", "reviewer"}:
-        raise must_be("merge", "'item', 'reviewer' or both", [*asked.merge])
-    table = found.table
-    for part, names in _parts(found).items():
-        if part in asked.merge and names:
+    if not {*options.merge} <= {"item", "reviewer"}:
+        raise must_be("merge", "'item', 'reviewer' or both", [*options.merge])
+    table = long.table
+    for part, names in _parts(long).items():
+        if part in options.merge and names:
             labels = {name: strings(table.columns[name]) for name in names}
             spellings = merged_spellings(pl.concat(labels.values()))
-            columns = {name: it.replace(spellings) for name, it in labels.items()}
+            columns = {
+                name: series.replace(spellings) for name, series in labels.items()
+            }
             table = replace(table, columns={**table.columns, **columns})
             if spellings:
-                named = part == "item" or not asked.anonymise
-                said = merge_notice(part, spellings, named=named)
-                table = table.noted(said.code, said.message)
-    return replace(found, table=table)
+                named = part == "item" or not options.anonymise
+                warning = merge_notice(part, spellings, named=named)
+                table = table.noted(warning.code, warning.message)
+    return replace(long, table=table)
 
 
-def _coded(found: Long, path: str) -> tuple[Key, Long]:
+def _coded(long: Long, path: str) -> tuple[Key, Long]:
     """Replace reviewers by codes."""
     from evenhand.formats.anonymise import CODED, open_key  # noqa: PLC0415 - few ask
 
-    name, table = found.names.reviewer, found.table
+    name, table = long.names.reviewer, long.table
     if not name:
         raise table.source.whole("There is no reviewer to anonymise.")
     why = "for pairs of reviewers, whose labels may tell who they are"
-    require_unused("anonymise", found.names.pair, why)
+    require_unused("anonymise", long.names.pair, why)
     people = label_series(table.columns[name], name, table.source).cast(pl.String)
     names = people.unique().sort().to_list()
     key = open_key(path, names)
-    coded = (sorted(key.codes[one] for one in pair) for pair in alike(names))
-    similar = alike_notices("reviewer", [(one, two) for one, two in sorted(coded)])
+    coded = (sorted(key.codes[person] for person in pair) for pair in alike(names))
+    similar = alike_notices(
+        "reviewer", [(first, second) for first, second in sorted(coded)]
+    )
     columns = {**table.columns, name: people.replace_strict(key.codes)}
     notices = (*table.notices, CODED, *similar)
-    return key, replace(found, table=replace(table, columns=columns, notices=notices))
+    return key, replace(long, table=replace(table, columns=columns, notices=notices))

@@ -165,15 +165,19 @@ def number_column(table: Table, name: str, scale: str = "") -> Table:
     numbered = _based if not scale or BASE.fullmatch(scale) else _ordered
     # A look at the distinct cells only, since a file may have a million rows.
     distinct = cells.unique(maintain_order=True)
-    found, bad, said = numbered(distinct, name, source, scale)
+    number_of, bad, warning = numbered(distinct, name, source, scale)
     if bad:
         raise source.each(
-            (cells.index_of(it) or 0, f"{name} must be {rule}, got {shown(it)}", hint)
-            for it, (rule, hint) in bad.items()
+            (
+                cells.index_of(cell) or 0,
+                f"{name} must be {rule}, got {shown(cell)}",
+                hint,
+            )
+            for cell, (rule, hint) in bad.items()
         )
-    numbers = cells.replace_strict(found, return_dtype=pl.String)
+    numbers = cells.replace_strict(number_of, return_dtype=pl.String)
     table = replace(table, columns={**table.columns, name: numbers})
-    return table.noted(*said) if said else table
+    return table.noted(*warning) if warning else table
 
 
 Numbered = tuple[
@@ -199,15 +203,15 @@ def _ordered(distinct: pl.Series, what: str, source: Source, scale: str) -> Numb
         f"{', '.join(f'{_shown(word)} = {step:g}' for word, step in steps.items())}. "
         "Methods that use the sizes of scores take these steps as equal."
     )
-    found = {word: steps.get(key) for word, key in keys.items()}
-    return {**found}, bad, ("words_as_steps", text)
+    numbers = {word: steps.get(key) for word, key in keys.items()}
+    return {**numbers}, bad, ("words_as_steps", text)
 
 
 def _based(distinct: pl.Series, what: str, source: Source, scale: str) -> Numbered:
     """Turn cells such as "8/10", "5. Strong accept" and "n/a" into numbers."""
     numeric = distinct.filter(scored(distinct))
     parsed = {cell: match for cell in numeric if (match := NUMBERS.match(cell))}
-    bases = {it[2]: cell for cell, it in reversed([*parsed.items()]) if it[2]}
+    bases = {match[2]: cell for cell, match in reversed([*parsed.items()]) if match[2]}
     onto = BASE.fullmatch(scale)
     if len({*map(float, bases)}) > 1 and not onto:
         raise source.whole(
@@ -216,8 +220,8 @@ def _based(distinct: pl.Series, what: str, source: Source, scale: str) -> Number
             f"/{max(bases, key=float)}."
         )
     most = float(onto[1]) if onto else min(map(float, bases), default=math.inf)
-    found: dict[str, float | str | None] = {
-        it: None if it.casefold() in NOTHING else it for it in distinct
+    numbers: dict[str, float | str | None] = {
+        cell: None if cell.casefold() in NOTHING else cell for cell in distinct
     }
     bad = {}
     for cell, match in parsed.items():
@@ -227,13 +231,13 @@ def _based(distinct: pl.Series, what: str, source: Source, scale: str) -> Number
             bad[cell] = f"at most {limit:g}" if limit else "out of more than 0", hint
         elif onto and match[2]:
             number = str(float(number) * most / limit)
-        found[cell] = number
+        numbers[cell] = number
     if not bases or bad:
-        return found, bad, None
+        return numbers, bad, None
     others = (cell for base, cell in bases.items() if float(base) != most)
     example = next(others, next(iter(bases.values())))
     text = f"Scores of {what!r} are out of {most:g}: {example} counts as"
-    return found, bad, ("score_base", f"{text} {float(found[example] or 0):g}.")
+    return numbers, bad, ("score_base", f"{text} {float(numbers[example] or 0):g}.")
 
 
 def _letters(keys: set[str], what: str, source: Source, best: str) -> dict[str, float]:

@@ -96,8 +96,8 @@ class Table:
             >>> Table.of({"item": ["x", "y"]}, Source()).height
             2
         """
-        made = {name: as_series(values) for name, values in columns.items()}
-        return cls(made, source)
+        series = {name: as_series(values) for name, values in columns.items()}
+        return cls(series, source)
 
     @property
     def height(self) -> int:
@@ -112,10 +112,10 @@ class Table:
             >>> table.find("pid", "paper id"), table.find("email")
             ('Paper ID', '')
         """
-        known = {plain(name): name for name in reversed(list(self.columns))}
-        known |= {"": ""} | {name: name for name in self.columns}
-        found = (known.get(name) or known.get(plain(name)) for name in names)
-        return next(filter(None, found), "")
+        columns = {plain(name): name for name in reversed(list(self.columns))}
+        columns |= {"": ""} | {name: name for name in self.columns}
+        matches = (columns.get(name) or columns.get(plain(name)) for name in names)
+        return next(filter(None, matches), "")
 
     def why(self, *names: str) -> str:
         """Return the reason for a layout: that the table has all these columns.
@@ -125,10 +125,10 @@ class Table:
             >>> table.why("winner id", "loser id"), table.why("winner id", "time")
             ("columns 'Winner ID' and 'Loser ID'", '')
         """
-        found = [self.find(name) for name in names]
-        if not all(found):
+        columns = [self.find(name) for name in names]
+        if not all(columns):
             return ""
-        *first, last = (repr(name) for name in found)
+        *first, last = (repr(name) for name in columns)
         return f"columns {', '.join(first)} and {last}" if first else f"column {last}"
 
     def cells(self, *names: str) -> pl.Series:
@@ -139,8 +139,8 @@ class Table:
             >>> table.cells("#").to_list(), table.cells("version").to_list()
             (['1', ''], ['', ''])
         """
-        found = self.find(*names)
-        return strings(self.columns[found] if found else [""] * self.height)
+        name = self.find(*names)
+        return strings(self.columns[name] if name else [""] * self.height)
 
     def texts(self, *names: str) -> list[str]:
         """Return what `cells` does, as a list."""
@@ -179,16 +179,21 @@ class Table:
         """
         table, kept = self, np.ones(self.height, dtype=np.bool_)
         for code, (words, rows) in reasons.items():
-            left = kept & np.fromiter(rows, np.bool_, len(kept))
-            kept &= ~left
-            if left.any():
-                table = table.noted(code, f"{counted(int(left.sum()), noun)} {words}.")
+            dropped = kept & np.fromiter(rows, np.bool_, len(kept))
+            kept &= ~dropped
+            if dropped.any():
+                table = table.noted(
+                    code, f"{counted(int(dropped.sum()), noun)} {words}."
+                )
         if not kept.any():
-            said = [f"There is no {noun} left.", *(it.message for it in table.notices)]
-            raise self.source.whole(" ".join(said))
+            sentences = [
+                f"There is no {noun} left.",
+                *(warning.message for warning in table.notices),
+            ]
+            raise self.source.whole(" ".join(sentences))
         return table.keep(np.flatnonzero(kept).tolist())
 
-    def named(self, part: str, given: str, *names: str) -> str:
+    def named(self, part: str, wanted: str, *names: str) -> str:
         """Return the column that the user named, or else the platform's own.
 
         Raises:
@@ -199,14 +204,14 @@ class Table:
             >>> table.named("item", "", "paper id"), table.named("item", "Track")
             ('Paper ID', 'track')
         """
-        found = self.find(given) if given else self.find(*names)
-        near = called(given, list(self.columns)) if given and not found else []
-        found = near[0] if len(near) == 1 else found
-        if given and not found:
-            raise self.source.unknown("column", given, cut_alike(self.columns))
-        if not found:
+        column = self.find(wanted) if wanted else self.find(*names)
+        near = called(wanted, list(self.columns)) if wanted and not column else []
+        column = near[0] if len(near) == 1 else column
+        if wanted and not column:
+            raise self.source.unknown("column", wanted, cut_alike(self.columns))
+        if not column:
             raise self.no_column(part)
-        return found
+        return column
 
     def no_column(self, part: str) -> RatingsError:
         """Return the error that no column holds the reviewer, the item or the score."""
@@ -305,7 +310,7 @@ def decimal_points(table: Table, sign: str) -> Table:
     """
     if sign not in ("", ".", ","):
         raise must_be("decimal", "'.' or ','", sign)
-    found = {}
+    converted = {}
     free = [name for name in table.columns if not is_alias(name, LABELS)]
     for name in free if sign == "," or (table.commas and not sign) else ():
         cells = table.cells(name)
@@ -318,10 +323,10 @@ def decimal_points(table: Table, sign: str) -> Table:
             require_no_thousands(cells, name, table.source)
         if number.any() and sure and mostly:
             points = cells.str.replace(",", ".", literal=True)
-            found[name] = points.zip_with(number, cells)
-    table = replace(table, columns={**table.columns, **found})
+            converted[name] = points.zip_with(number, cells)
+    table = replace(table, columns={**table.columns, **converted})
     text = "Commas in numbers are read as decimal points."
-    return table.noted("decimal_commas", text) if found else table
+    return table.noted("decimal_commas", text) if converted else table
 
 
 def check_text(file: File) -> None:
@@ -379,7 +384,7 @@ def parse_json(
         {'a': [1]}
     """
     try:
-        found: Json = json.loads(
+        value: Json = json.loads(
             text,
             object_pairs_hook=_one_object,
             parse_constant=_constant,
@@ -392,7 +397,7 @@ def parse_json(
         reason = getattr(error, "msg", str(error)).partition(";")[0]
         text = f"{place}: The file cannot be read as JSON: {reason}."
         raise RatingsError(text) from None
-    return found
+    return value
 
 
 def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -436,9 +441,11 @@ def entries(document: object, source: Source) -> list[dict[str, object]]:
         [{'id': 'x'}]
     """
     if isinstance(document, dict):
-        lists = {key: it for key, it in document.items() if _holds_objects(it)}
-        found = [lists[key] for key in LISTS if key in lists][:1] or [*lists.values()]
-        document = found[0] if len(found) == 1 else [document]
+        lists = {key: value for key, value in document.items() if _holds_objects(value)}
+        candidates = [lists[key] for key in LISTS if key in lists][:1] or [
+            *lists.values()
+        ]
+        document = candidates[0] if len(candidates) == 1 else [document]
     if not isinstance(document, list):
         return []
     for place, entry in enumerate(document):
@@ -470,18 +477,18 @@ def flatten(document: object, source: Source) -> Table:
 
 
 def _flat(entry: dict[str, object]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     waiting = [("", entry)]
     while waiting:
         prefix, inner = waiting.pop(0)
         for key, value in inner.items():
             name = f"{prefix}{key.strip()}"
-            one = value[0] if isinstance(value, list) and len(value) == 1 else value
+            single = value[0] if isinstance(value, list) and len(value) == 1 else value
             if isinstance(value, dict):
                 waiting.append((f"{name}.", value))
-            elif value is None or isinstance(one, SCALARS):
-                found.setdefault(name, one)
-    return found
+            elif value is None or isinstance(single, SCALARS):
+                fields.setdefault(name, single)
+    return fields
 
 
 def _parquet(file: File) -> Table:
@@ -552,7 +559,7 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     cells = list(map(_unescaped, rows))
     # Columns without a name, as spreadsheets and indices leave them, are not read.
     columns = {name: cell for name, cell in zip(names, cells, strict=True) if name}
-    others = [it for it, name in enumerate(names) if it and not name]
+    others = [place for place, name in enumerate(names) if place and not name]
     nameless = len(_filled_rows(rows[:, others])) > 0
     corner = None if names[0] else cells[0]
     return Table(columns, source, corner, nameless=nameless)

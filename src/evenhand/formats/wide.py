@@ -80,7 +80,7 @@ def tell(table: Table) -> str:
     return "" if long else "columns of numbers"
 
 
-def take(table: Table, asked: layouts.Asked) -> layouts.Long:
+def take(table: Table, options: layouts.Asked) -> layouts.Long:
     """Take one rating from each filled cell.
 
     Examples:
@@ -91,37 +91,37 @@ def take(table: Table, asked: layouts.Asked) -> layouts.Long:
         (Notice(code='unrated_items', message="Items without any score are not in the
         result: 'y'."),)
     """
-    _check_asked(table, asked)
-    parts = _parts(table, asked)
+    _check_asked(table, options)
+    parts = _parts(table, options)
     filled = np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
     if not filled.any():
         raise table.source.whole("There is no rating: every cell is empty.")
-    _check_lines(table.source, _without(parts, asked.exclude))
+    _check_lines(table.source, _without(parts, options.exclude))
     rows, columns = np.nonzero(filled)
     across = layouts.cut(parts.across)
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
-    found = {
+    ratings = {
         parts.down: parts.labels.gather(rows),
         parts.other: pl.Series(across).gather(columns),
         "score": cells.gather(columns * len(parts.labels) + rows),
     }
-    left_out = _excluded_labels(asked.exclude)
+    left_out = _excluded_labels(options.exclude)
     kept = [label for label in across if label not in left_out]
     # Reviewers are counted, not named: this stands in anonymised results too.
     listed = f": {listing(kept)}" if parts.other == "item" else ""
-    said = f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
-    said += f"{counted(len(kept), 'column')}{listed}"
+    description = f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
+    description += f"{counted(len(kept), 'column')}{listed}"
     source = table.source.keep(rows.tolist())
-    table = _unused(replace(table, columns=found, source=source), parts, filled)
+    table = _unused(replace(table, columns=ratings, source=source), parts, filled)
     seats = False
-    if parts.other == "reviewer" and asked.people is None:
-        rated = ~found["reviewer"].is_in([*left_out])
-        scores = {name: values.filter(rated) for name, values in found.items()}
+    if parts.other == "reviewer" and options.people is None:
+        rated = ~ratings["reviewer"].is_in([*left_out])
+        scores = {name: values.filter(rated) for name, values in ratings.items()}
         judged = replace(table, columns=scores)
         judged, seats = layouts.find_seats(judged, "reviewer", "item", bare=True)
         table = replace(table, notices=judged.notices)
     names = Columns("reviewer", "item", "score")
-    return layouts.Long(table, names, said, parts.titles, seats=seats)
+    return layouts.Long(table, names, description, parts.titles, seats=seats)
 
 
 class _Parts(NamedTuple):
@@ -146,31 +146,31 @@ class _Parts(NamedTuple):
     titles: dict[str, str]
 
 
-def _check_asked(table: Table, asked: layouts.Asked) -> None:
-    if not asked.rows:
+def _check_asked(table: Table, options: layouts.Asked) -> None:
+    if not options.rows:
         raise table.source.whole(
             "This looks like a wide table. Say what its rows are with rows= or --rows: "
             "'items' (a column for each reviewer) or 'reviewers' (a column for each "
             "item). If each row is one rating instead, name its columns with "
             "--reviewer, --item and --score."
         )
-    labels = asked.rows.removesuffix("s")
-    if asked.rows != f"{labels}s" or labels not in OTHER_WAY:
-        raise must_be("rows", "'items' or 'reviewers'", asked.rows)
+    labels = options.rows.removesuffix("s")
+    if options.rows != f"{labels}s" or labels not in OTHER_WAY:
+        raise must_be("rows", "'items' or 'reviewers'", options.rows)
     why = f"for a wide table: only {labels}= or --{labels} can name a column"
-    for part in asked.columns.__slots__:
+    for part in options.columns.__slots__:
         if part != labels:
-            require_unused(part, getattr(asked.columns, part), why)
+            require_unused(part, getattr(options.columns, part), why)
     if table.nameless:
         text = "A column without a name holds values. Name it or empty it."
         raise table.source.whole(text)
 
 
-def _parts(table: Table, asked: layouts.Asked) -> _Parts:
-    down = asked.rows.removesuffix("s")
-    other = OTHER_WAY[down]
+def _parts(table: Table, options: layouts.Asked) -> _Parts:
+    down = options.rows.removesuffix("s")
+    opposite = OTHER_WAY[down]
     names = list(table.columns)
-    first = getattr(asked.columns, down)
+    first = getattr(options.columns, down)
     if first and first not in names:
         raise table.source.unknown("column", first, names)
     labels = table.corner
@@ -182,23 +182,23 @@ def _parts(table: Table, asked: layouts.Asked) -> _Parts:
         raise table.source.whole(text)
     labels = strings(labels)
     name = f"column {first!r}" if first else "first column"
-    across = [one for one in names if one != first]
-    titled = [one for one in across if layouts.TITLE.fullmatch(plain(one))][:1]
+    across = [column for column in names if column != first]
+    titled = [column for column in across if layouts.TITLE.fullmatch(plain(column))][:1]
     titles = {}
     if titled and down == "item":
         titles = layouts.titled(labels, table.texts(*titled))
         across.remove(*titled)
     if not across:
-        raise table.source.whole(f"There is no column of {A[other]}.")
+        raise table.source.whole(f"There is no column of {A[opposite]}.")
     return _Parts(
-        down, other, name, labels, across, [*map(table.cells, across)], titles
+        down, opposite, name, labels, across, [*map(table.cells, across)], titles
     )
 
 
 def _bare(name: str) -> str:
     """Reduce a name to its words: "Score (avg.)" is "score avg"."""
     text = unicodedata.normalize("NFKD", plain(name))
-    kept = "".join(one for one in text if not unicodedata.combining(one))
+    kept = "".join(letter for letter in text if not unicodedata.combining(letter))
     return " ".join(re.sub(r"[^\w#\u2211\u2205]+", " ", kept).split())
 
 
@@ -211,7 +211,9 @@ def _without(parts: _Parts, exclude: Sequence[str]) -> _Parts:
     """Return what is left once the user's exclusions are left out."""
     labels = _excluded_labels(exclude)
     names = zip(parts.across, layouts.cut(parts.across), strict=True)
-    kept = [place for place, both in enumerate(names) if labels.isdisjoint(both)]
+    kept = [
+        place for place, spellings in enumerate(names) if labels.isdisjoint(spellings)
+    ]
     rows = ~parts.labels.is_in([*labels])
     return parts._replace(
         labels=parts.labels.filter(rows),
@@ -251,8 +253,8 @@ def _why_summary(table: Floats, place: int, label: str, what: str) -> str:
         return summary
     inner = EDGE <= place < len(table) - EDGE
     if not inner and (statistic := _told(table, place)):
-        told = f"is the {statistic} of others wherever it is given: it {summary}"
-        return f"{told}. {LONG_FORM}"
+        reason = f"is the {statistic} of others wherever it is given: it {summary}"
+        return f"{reason}. {LONG_FORM}"
     return ""
 
 
@@ -338,7 +340,9 @@ def _statistic(values: Floats, others: Floats) -> str:
     """
     if len(others) < LEAST or len(values) == 0:
         return ""
-    decimals = next((it for it in range(9) if (values.round(it) == values).all()), 9)
+    decimals = next(
+        (digits for digits in range(9) if (values.round(digits) == values).all()), 9
+    )
     # How far rounding may have moved the numbers; whole ones are exact.
     slack = (0.5 * 10.0**-decimals if decimals else 0.0) + SLACK * (1 + np.abs(values))
     sums, counts = np.nansum(others, axis=0), np.isfinite(others).sum(axis=0)
@@ -359,7 +363,9 @@ def _unused(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -> Table:
     idle = parts.labels.filter(~parts.labels.is_in(["", *rated]))
     unused = {
         parts.down: idle.unique(maintain_order=True).to_list(),
-        parts.other: [parts.across[it] for it in np.flatnonzero(~filled.any(axis=0))],
+        parts.other: [
+            parts.across[place] for place in np.flatnonzero(~filled.any(axis=0))
+        ],
     }
     if unused["item"]:
         text = "Items without any score are not in the result"

@@ -152,8 +152,8 @@ class _Known:
         """Average over a piece by the ways into and out of each step between ideals."""
         items, into, ways = ideals.items, ideals.arrivals(), ideals.completions
         counts: Counter[tuple[int, int]] = Counter()
-        for ideal, held in enumerate(ideals.held):
-            place = held.bit_count()
+        for ideal, members in enumerate(ideals.held):
+            place = members.bit_count()
             for item, after in zip(ideals.free[ideal], ideals.to[ideal], strict=True):
                 counts[item, place] += into[ideal] * ways[after]
         sums, places = [0] * len(items), np.zeros((len(items), len(items)))
@@ -173,7 +173,7 @@ class _Known:
         sums = places.sum(axis=1).tolist()
         self.ranks[items] = [1 + Fraction(number, samples) for number in sums]
         if self.places is not None:
-            counts = [np.bincount(one, minlength=size) for one in places]
+            counts = [np.bincount(row, minlength=size) for row in places]
             self.places[items, :size] = np.array(counts) / samples
 
     def compose(self, split: Round) -> None:

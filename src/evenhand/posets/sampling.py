@@ -78,23 +78,23 @@ class Sweep:
         for item, lower in enumerate(below):
             taken = {colour[upper] for upper in above[item]}
             colour.append(min({*range(len(taken) + 1)} - taken))
-            for other in lower:
-                above[other].append(item)
-                depth[other] = max(depth[other], depth[item] + 1)
+            for lower_item in lower:
+                above[lower_item].append(item)
+                depth[lower_item] = max(depth[lower_item], depth[item] + 1)
         self.items = np.argsort(colour, kind="stable")
         place = np.append(np.argsort(self.items), [size, size + 1])
 
         def looks(lists: list[list[int]], limit: int, items: Codes) -> list[Codes]:
-            found = [[limit, *lists[item]] for item in items]
-            nodes = list(itertools.chain.from_iterable(found))
-            return plan_folds(place[nodes], np.array([*map(len, found)]))
+            groups = [[limit, *lists[item]] for item in items]
+            nodes = list(itertools.chain.from_iterable(groups))
+            return plan_folds(place[nodes], np.array([*map(len, groups)]))
 
         ends = np.cumsum(np.bincount(colour)).tolist()
         self.colours = []
         for begin, end in itertools.pairwise([0, *ends]):
             items = self.items[begin:end]
-            both = looks(above, size, items), looks(below, size + 1, items)
-            self.colours.append((begin, end, *both))
+            limits = looks(above, size, items), looks(below, size + 1, items)
+            self.colours.append((begin, end, *limits))
         longest = max(depth, default=math.inf)
         widest = max(map(len, above + below), default=0)
         self.sweeps = 2 * longest * max(longest, widest)
@@ -158,17 +158,19 @@ class Sweep:
         seed = int.from_bytes(source.random_raw(4).astype(">u8").tobytes())
         size = len(self.items)
         rows = min(max(CHUNK_WORDS // (size * samples), 1), ROWS)
-        found, left, chunks = np.empty((samples, size)), np.arange(samples), 1
+        settled, remaining, chunks = np.empty((samples, size)), np.arange(samples), 1
         while chunks * rows <= 64 * self.sweeps + ROWS:
-            values = self.start(len(left))
+            values = self.start(len(remaining))
             for chunk in range(chunks - 1, -1, -1):
                 chosen = stream(seed, f"sweeps {chunk}")
-                self.run(values, uniforms(chosen, (rows, size, samples))[..., left])
+                self.run(
+                    values, uniforms(chosen, (rows, size, samples))[..., remaining]
+                )
             apart = _apart(values[:-2])
-            found[left[apart]] = values[:-2, 0, apart].T
-            left = left[~apart]
-            if len(left) == 0:
-                return self.items[np.argsort(-found, axis=1)]
+            settled[remaining[apart]] = values[:-2, 0, apart].T
+            remaining = remaining[~apart]
+            if len(remaining) == 0:
+                return self.items[np.argsort(-settled, axis=1)]
             chunks *= 2
         raise _too_slow(self.piece)
 
@@ -429,14 +431,14 @@ def _interleaved(group: Codes, rank: Codes, source: Stream) -> Codes:
 def _counted(ideals: Ideals, source: Stream) -> Codes:
     """Number all orderings along the steps and walk to a random one."""
     ways = ideals.completions
-    left = below(source, ways[0])
+    number = below(source, ways[0])
     ideal = 0
     order: list[int] = []
     while ideals.free[ideal]:
         steps = iter(zip(ideals.free[ideal], ideals.to[ideal], strict=True))
         item, ideal = next(steps)
-        while left >= ways[ideal]:
-            left -= ways[ideal]
+        while number >= ways[ideal]:
+            number -= ways[ideal]
             item, ideal = next(steps)
         order.append(item)
     return np.array(order, dtype=np.int64)

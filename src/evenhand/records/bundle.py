@@ -126,14 +126,16 @@ def collect(
             body = bodies[n]
             scores[body["reviewer"], body["item"]] = body["score"]
     rows, unfinished = [], 0
-    for who, own in drawn.bundles().items():
-        given = [(str(who), str(item)) for item in own]
-        found = [
-            (*pair, score) for pair in given if (score := scores.get(pair)) is not None
+    for reviewer, own in drawn.bundles().items():
+        assigned = [(str(reviewer), str(item)) for item in own]
+        scored = [
+            (*pair, score)
+            for pair in assigned
+            if (score := scores.get(pair)) is not None
         ]
-        unfinished += 0 < len(found) < len(given)
-        if len(found) == len(given) or keep_unfinished:
-            rows += found
+        unfinished += 0 < len(scored) < len(assigned)
+        if len(scored) == len(assigned) or keep_unfinished:
+            rows += scored
     return rows, unfinished
 
 
@@ -149,15 +151,15 @@ def ratings_csv(
         >>> ratings_csv([("R1", "x", 2.0), ("R1", "y", 1.0)], {}, is_order=True)
         'reviewer,item,rank\nR1,x,1\nR1,y,2\n'
     """
-    sizes = Counter(who for who, _, _ in rows)
+    sizes = Counter(reviewer for reviewer, _, _ in rows)
     titled = any(titles.get(item) for _, item, _ in rows)
     head = ["reviewer", "item", *(["title"] if titled else [])]
     lines = [csv_line([*head, "rank" if is_order else "score"])]
-    for who, item, score in rows:
-        value = sizes[who] + 1 - score if is_order else score
+    for reviewer, item, score in rows:
+        value = sizes[reviewer] + 1 - score if is_order else score
         number = str(int(value)) if value == int(value) else repr(value)
         title = [safe_cell(titles.get(item, ""))] if titled else []
-        lines.append(csv_line([safe_cell(who), safe_cell(item), *title, number]))
+        lines.append(csv_line([safe_cell(reviewer), safe_cell(item), *title, number]))
     return "".join(lines)
 
 
@@ -189,7 +191,9 @@ def without_ratings(files: Mapping[str, bytes]) -> dict[str, bytes]:
         ['log.jsonl']
     """
     private = (RATINGS, PAYLOADS)
-    kept = (it for it in files if it not in private and not it.startswith("report-"))
+    kept = (
+        file for file in files if file not in private and not file.startswith("report-")
+    )
     return {name: files[name] for name in kept}
 
 
@@ -198,14 +202,14 @@ def _hashed(files: Mapping[str, bytes], *but: str) -> dict[str, str]:
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, WHEN)
             entry.create_system = 3
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, files[name])
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def read_bundle(data: bytes, name: str) -> dict[str, bytes]:
@@ -324,7 +328,9 @@ class _Bundle(Trail):
             why = "No decision was replayed, for want of the ratings."
             self.skip("decisions", why)
             return
-        reports = ", ".join(sorted(it for it in self.files if it.startswith("report-")))
+        reports = ", ".join(
+            sorted(name for name in self.files if name.startswith("report-"))
+        )
         why = f"The log has the hash of {reports}. Whether the page shows the decision "
         self.skip("report", f"{why}was not checked.")
 
@@ -346,9 +352,9 @@ class _Bundle(Trail):
     def _manifest(self) -> None:
         stated = self._record(MANIFEST)
         self.head = stated["head"]
-        found = _hashed(self.files, MANIFEST)
+        hashes = _hashed(self.files, MANIFEST)
         says = ("Every file is as the bundle states.", "A file was changed.")
-        self.hold("bundle", stated["files"], found, *says)
+        self.hold("bundle", stated["files"], hashes, *says)
 
     def _log(self) -> None:
         lines = self.files.get(LOG, b"").decode("utf-8", "replace").splitlines()
@@ -376,17 +382,17 @@ class _Bundle(Trail):
         if {PAYLOADS, RATINGS} & set(self.files):
             needed |= {PAYLOADS, RATINGS, *(f"report-{n}.html" for n in decisions)}
         names, there = (
-            dict.fromkeys(sorted(it), "a file") for it in (needed, self.files)
+            dict.fromkeys(sorted(files), "a file") for files in (needed, self.files)
         )
         same = "Those that the log tells of, and no others."
         self.hold("names", names, there, same, "The log tells of other files.")
-        stated = [it.get("files") for it in self._said("published")] or [None]
+        stated = [entry.get("files") for entry in self._said("published")] or [None]
         same = "The log names every file with its hash."
-        found = _hashed(self.files, *MADE_LAST)
-        self.hold("files", stated[-1], found, same, "The log names other files.")
+        hashes = _hashed(self.files, *MADE_LAST)
+        self.hold("files", stated[-1], hashes, same, "The log names other files.")
 
     def _seal(self) -> None:
-        seals = [it["seal"] for it in self._said("created", "unsealed")]
+        seals = [entry["seal"] for entry in self._said("created", "unsealed")]
         first = self.events[0]["prev"]
         if self.events[0].get("kind") != "created" or seals[0] != first:
             says = "The log does not begin at a seal."
@@ -397,24 +403,28 @@ class _Bundle(Trail):
         if self.noted is not None:
             same += ", and it is the one that you noted"
             self.hold("seal", self.noted, seals[-1], "You noted another one.")
-        found = [seals[-1], seal_of(self.revealed)]
+        actual = [seals[-1], seal_of(self.revealed)]
         says = "The secret is another one."
-        self.hold("seal", [seals[-1]] * 2, found, f"{same}.", says)
-        for name, made in ((SEAL, seal_record), (SECRET, secret_record)):
-            stated, expected = self._record(name), contents(made(self.revealed))
+        self.hold("seal", [seals[-1]] * 2, actual, f"{same}.", says)
+        for name, make_record in ((SEAL, seal_record), (SECRET, secret_record)):
+            stated, expected = self._record(name), contents(make_record(self.revealed))
             expected["version"] = str(stated.get("version"))
-            other = "It holds something else."
-            self.hold("seal", expected, contents(stated), other, field=name)
+            mismatch = "It holds something else."
+            self.hold("seal", expected, contents(stated), mismatch, field=name)
 
     def _draw(self) -> None:
         """Hold the lists, the first draw and every amendment against the log."""
-        fixed, found = self._said("sealed")[-1]["lists_sha256"], self.lists["sha256"]
+        fixed, lists_hash = (
+            self._said("sealed")[-1]["lists_sha256"],
+            self.lists["sha256"],
+        )
         says = ("What was fixed at sealing was not changed.", "Something was changed.")
-        self.hold("lists", fixed, found, *says, field="lists.sha256")
+        self.hold("lists", fixed, lists_hash, *says, field="lists.sha256")
         self.titles = {str(row[0]): str(row[1]) for row in self.lists["items"]}
-        stated = [it for it in self.later if it.get("kind") in ("sealed", *log.REPAIRS)]
+        kinds = ("sealed", *log.REPAIRS)
+        stated = [event for event in self.later if event.get("kind") in kinds]
         hashes = [log.says(event)["record_sha256"] for event in stated]
-        records = [unedited(parse(self.files[it], it), it) for it in self.parts]
+        records = [unedited(parse(self.files[part], part), part) for part in self.parts]
         there = [record["sha256"] for record in records]
         self.hold("draw", hashes, there, "The log names another draw.")
         self.chain = list(zip(self.parts, records, strict=True))
@@ -423,7 +433,7 @@ class _Bundle(Trail):
             before = self.drawn[-1] if self.drawn else None
             self.drawn.append(assignment_from(record, name, before))
         first = self.drawn[0]
-        told = {
+        facts = {
             "design": first.design,
             "reviewers": sorted(map(str, first.reviewers)),
             "n_conflicts": self.lists["n_conflicts"] if first.has_conflicts else 0,
@@ -431,11 +441,11 @@ class _Bundle(Trail):
             "items": sorted(map(str, first.items)),
         }
         lists = {**self.lists, "items": sorted(self.titles)}
-        expected = {name: lists[name] for name in told}
+        expected = {name: lists[name] for name in facts}
         same = (
             f"Draw {log.says(stated[0])['draw']}, made from the lists that were fixed."
         )
-        self.hold("draw", expected, told, same, "It was drawn from other lists.")
+        self.hold("draw", expected, facts, same, "It was drawn from other lists.")
 
     def _people(self) -> None:
         """Check who is which code, as far as whoever asks may know it."""
@@ -445,9 +455,11 @@ class _Bundle(Trail):
             if event.get("kind") == "substitute":
                 # Who was named at sealing cannot be named again.
                 self.people = {**log.says(event)["people"], **self.people}
-        named = {str(who) for drawn in self.drawn for who in drawn.reviewers} | codes
-        other = "Somebody has a code and was not named."
-        self.hold("people", sorted(named), sorted(self.people), other)
+        named = {
+            str(reviewer) for drawn in self.drawn for reviewer in drawn.reviewers
+        } | codes
+        mismatch = "Somebody has a code and was not named."
+        self.hold("people", sorted(named), sorted(self.people), mismatch)
         if self.names is None and self.own is None:
             why = "Who is which code was not checked. Reviewers can with --receipts, "
             self.skip("people", f"{why}who has the names with --names.")
@@ -458,38 +470,38 @@ class _Bundle(Trail):
             with well_formed("The file of --receipts"):
                 self._own_code(self.own)
 
-    def _names_given(self, given: Record) -> None:
+    def _names_given(self, names: Record) -> None:
         """Check that key, names and conflicts are those that were sealed."""
-        key, rows = str(given["key"]), [tuple(row) for row in given["people"]]
-        other = "The key is not the one that was sealed."
-        self.hold("key", self.revealed, secret_of(key), other)
+        key, rows = str(names["key"]), [tuple(row) for row in names["people"]]
+        mismatch = "The key is not the one that was sealed."
+        self.hold("key", self.revealed, secret_of(key), mismatch)
         listed = [row for row in rows if row[0] in self.lists["people"]]
         stated = {name: code for code, name, _ in listed}
-        other = "The key gives these names other codes."
-        self.hold("codes", codes_of(key, stated), stated, other)
+        mismatch = "The key gives these names other codes."
+        self.hold("codes", codes_of(key, stated), stated, mismatch)
         same = f"{counted(len(rows), 'person')}: names, codes and conflicts as sealed."
-        other = "A name, a code or a conflict is not the one that was sealed."
-        self.hold("people", self.people, people_hashes(key, rows), same, other)
+        mismatch = "A name, a code or a conflict is not the one that was sealed."
+        self.hold("people", self.people, people_hashes(key, rows), same, mismatch)
         self.conflicts = conflicts_of(rows)
-        many, found = self.lists["n_conflicts"], len(self.conflicts)
-        self.hold("conflicts", many, found, "There are others than were sealed.")
+        many, n_conflicts = self.lists["n_conflicts"], len(self.conflicts)
+        self.hold("conflicts", many, n_conflicts, "There are others than were sealed.")
 
     def _own_code(self, own: Record) -> None:
         """Check that a reviewer is the code that was sealed for them."""
         code, name = str(own["code"]), str(own["name"])
-        found = person_hash(str(own["salt"]), code, name, own["conflicts"])
+        own_hash = person_hash(str(own["salt"]), code, name, own["conflicts"])
         kept = counted(len(own["conflicts"]), "conflict")
         same = f"{name} is {code}, with {kept}, as it was sealed."
-        other = f"{name} is not whom {code} was sealed for, or has other conflicts."
-        self.hold("your code", self.people.get(code), found, same, other)
+        mismatch = f"{name} is not whom {code} was sealed for, or has other conflicts."
+        self.hold("your code", self.people.get(code), own_hash, same, mismatch)
 
     def _own_events(self, own: Record) -> None:
         """Check that what a reviewer sent stands under their code."""
         for sent in own["sent"] if self.rated else ():
-            found = self.bodies.get(int(sent["n"]), {}).get("reviewer")
-            other = "What you sent stands under another code."
+            reviewer = self.bodies.get(int(sent["n"]), {}).get("reviewer")
+            mismatch = "What you sent stands under another code."
             where = f"event {sent['n']}"
-            self.hold("your code", own["code"], found, other, field=where)
+            self.hold("your code", own["code"], reviewer, mismatch, field=where)
 
     def _read_me(self) -> None:
         """Check that the text beside the records is ours, and so names no winner."""
@@ -500,8 +512,8 @@ class _Bundle(Trail):
 
     def _payloads(self) -> None:
         numbered = enumerate(self.events, start=1)
-        stated = {n: it["payload"] for n, it in numbered if "payload" in it}
-        found = {}
+        stated = {n: event["payload"] for n, event in numbered if "payload" in event}
+        hashes = {}
         for line in self.files[PAYLOADS].decode("utf-8", "replace").splitlines():
             row = decoded(line.encode(), PAYLOADS)
             fault = self._payload_fault(row)
@@ -510,11 +522,11 @@ class _Bundle(Trail):
                 self.hold("payloads", text, fault, fault, field=PAYLOADS)
             n, body = row["n"], row["body"]
             self.bodies[n] = dict(body)
-            found[str(n)] = log.payload_hash(row["salt"], body)
-        same = f"{counted(len(found), 'event')} with private content, as logged."
-        other = "The log and the payloads do not go together."
+            hashes[str(n)] = log.payload_hash(row["salt"], body)
+        same = f"{counted(len(hashes), 'event')} with private content, as logged."
+        mismatch = "The log and the payloads do not go together."
         named = {str(n): digest for n, digest in stated.items()}
-        self.hold("payloads", named, found, same, other)
+        self.hold("payloads", named, hashes, same, mismatch)
 
     def _payload_fault(self, row: Record) -> str | None:
         """Say why a row of payloads is none."""
@@ -531,20 +543,20 @@ class _Bundle(Trail):
         sealed = self.lists["scale"], self.lists["public_value"]
         rules = log.Rules(self.events, bodies, self.drawn, *sealed)
         same = "Every event was allowed when it happened."
-        found = rules.broken() or same
-        self.hold("rules", same, found, same, found, field="log")
+        verdict = rules.broken() or same
+        self.hold("rules", same, verdict, same, verdict, field="log")
 
     def _receipts(self, kept: Sequence[Record]) -> None:
         """Hold what a reviewer kept against the log: no event of theirs was changed."""
         names = ("receipt", "nonce", *(("item", "version", "score") * self.rated))
-        for it in kept:
-            n, event = it["n"], self._event(it["n"])
+        for receipt in kept:
+            n, event = receipt["n"], self._event(receipt["n"])
             there = {"receipt": text_hash(canonical(event)), **log.says(event)}
             there |= self.bodies.get(n, {})
-            expected = {key: it[key] for key in names}
-            found = {key: there.get(key) for key in names}
+            expected = {key: receipt[key] for key in names}
+            actual = {key: there.get(key) for key in names}
             says = "The log has something else than this receipt."
-            self.hold("receipts", expected, found, says, field=f"event {n}")
+            self.hold("receipts", expected, actual, says, field=f"event {n}")
         says = (
             f"{counted(len(kept), 'receipt')} that you kept, each in the log as it was"
         )
@@ -552,28 +564,28 @@ class _Bundle(Trail):
 
     def _repairs(self) -> None:
         """Check that nobody had begun who was replaced, and reserves came in turn."""
-        begun: set[str] = set()
+        reviewers_begun: set[str] = set()
         codes = [str(code) for code in self.lists["reserves"]]
-        order = [str(it) for it in reserve_order(codes, self.revealed)]
+        order = [str(reserve) for reserve in reserve_order(codes, self.revealed)]
         parts = iter(self.drawn[1:])
         # A draw that was dropped took its repairs with it.
         start = log.since_sealed(self.events)
         for n, event in enumerate(self.later, start=start + 1):
             if event["kind"] == "begun":
-                begun.add(str(self.bodies[n]["reviewer"]))
+                reviewers_begun.add(str(self.bodies[n]["reviewer"]))
             if event["kind"] not in log.REPAIRS:
                 continue
             change = next(parts).amends
             if change is None:
                 raise RecordError("An amendment amends nothing.")
-            left, named = set(map(str, change.drop)), self.bodies[n]["reviewers"]
+            dropped, named = set(map(str, change.drop)), self.bodies[n]["reviewers"]
             in_turn, added = event["kind"] == "reserve", list(map(str, change.add))
             turn = order[:1] if in_turn else added
             expected = [sorted(map(str, named)), [], turn, in_turn, True]
-            people = sorted(left), sorted(begun & left), added
-            found: list[Any] = [*people, change.in_turn, change.unseen]
+            people = sorted(dropped), sorted(reviewers_begun & dropped), added
+            actual: list[Any] = [*people, change.in_turn, change.unseen]
             says = "A repair was not as the rules say."
-            self.hold("repairs", expected, found, says, field=f"event {n}")
+            self.hold("repairs", expected, actual, says, field=f"event {n}")
             order = order[1:] if in_turn else order
         many = counted(len(self.drawn) - 1, "repair")
         says = f"{many}; nobody who was replaced had seen their items."
@@ -587,8 +599,10 @@ class _Bundle(Trail):
         is_order = self.lists["scale"]["kind"] == "order"
         text = ratings_csv(rows, self.titles, is_order=is_order)
         there = self.files[RATINGS].decode("utf-8", "replace")
-        other = "The ratings are not those of the log."
-        self.hold("ratings", text.split("\n"), there.split("\n"), other, field=RATINGS)
+        mismatch = "The ratings are not those of the log."
+        self.hold(
+            "ratings", text.split("\n"), there.split("\n"), mismatch, field=RATINGS
+        )
         receipts = counted(len(self._said(*log.RATED)), "receipt")
         says = f"{counted(len(rows), 'rating')}, {receipts} in the log."
         if many:
@@ -598,7 +612,7 @@ class _Bundle(Trail):
     def _seeds(self) -> None:
         decided = self._said("decided")
         expected = [log.seed_from(self.revealed, self.later)] * len(decided)
-        found = [it["seed"] for it in decided]
+        seeds = [entry["seed"] for entry in decided]
         nonces = counted(len(log.nonces_in(self.later)), "nonce")
         same = f"It follows from the sealed secret and {nonces} of reviewers' devices"
         if name := self.lists["public_value"]:
@@ -606,13 +620,13 @@ class _Bundle(Trail):
             same += ", and from the public value"
             why = f"{value} was put in for {brief(name)}. It is not checked here: "
             self.skip("public value", f"{why}compare it with the source.")
-        self.hold("seed", expected, found, f"{same}.", "Another seed was used.")
-        made = [self._record(name) for name in self.decisions]
-        there = [record["sha256"] for record in made]
-        stated = [it["record_sha256"] for it in decided]
+        self.hold("seed", expected, seeds, f"{same}.", "Another seed was used.")
+        records = [self._record(name) for name in self.decisions]
+        there = [record["sha256"] for record in records]
+        stated = [entry["record_sha256"] for entry in decided]
         same = f"{counted(len(decided), 'decision')} in the log; all of them are here."
         self.hold("decisions", stated, there, same, "One is missing or another.")
-        self.decided = list(enumerate(zip(decided, made, strict=True), start=1))
+        self.decided = list(enumerate(zip(decided, records, strict=True), start=1))
 
     def _options(self) -> None:
         """Check that decisions were made as it was fixed at sealing."""
@@ -620,7 +634,7 @@ class _Bundle(Trail):
             "Method, with every option, top and design are those that were sealed.",
             "It was made with other options than were sealed.",
         )
-        for n, (said, record) in self.decided:
+        for n, (entry, record) in self.decided:
             result, lists = record["result"], self.lists
             used, job = result["parameters"], f"evenhand.{lists['job']}/1"
             self.hold(f"options {n}", job, result["schema"], says[1], field="job")
@@ -631,10 +645,10 @@ class _Bundle(Trail):
                 top = min(lists["top"], result["data"]["items"])
                 options |= {"top": top, "distinct": lists["distinct"]}
             expected: Record = {"method": sealed.name, "parameters": options}
-            found: Record = {"method": result["method"], "parameters": used}
+            actual: Record = {"method": result["method"], "parameters": used}
             expected["logged"] = [lists["method"], result["data"]["sha256"]]
-            found["logged"] = [said["method"], said["ratings_sha256"]]
-            self.hold(f"options {n}", expected, found, *says, field=f"decision {n}")
+            actual["logged"] = [entry["method"], entry["ratings_sha256"]]
+            self.hold(f"options {n}", expected, actual, *says, field=f"decision {n}")
 
     def _sealed(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a decision is to be made with again."""
@@ -645,9 +659,9 @@ class _Bundle(Trail):
     def _decisions(self) -> None:
         ratings = read_ratings(io.StringIO(self.files[RATINGS].decode()))
         says = ("It was used.", "The decision has another seed than the log.")
-        for n, (said, record) in self.decided:
+        for n, (entry, record) in self.decided:
             used = record["result"]["seed"]
-            self.hold(f"seed {n}", said["seed"], used, *says, field="seed")
+            self.hold(f"seed {n}", entry["seed"], used, *says, field="seed")
             file = self.decisions[n - 1]
             trail = replace(self._trail(ratings), sealed=self._sealed(record["result"]))
             self._copy(f"decision {n}", trail, audit_decision, record, file)
@@ -662,11 +676,11 @@ class _Bundle(Trail):
         return Trail(ratings, self.chain, seal, secret, conflicts=self.conflicts)
 
     def _copy(
-        self, name: str, trail: Trail, audit: Callable[..., object], *given: object
+        self, name: str, trail: Trail, audit: Callable[..., object], *arguments: object
     ) -> None:
         """Audit something with a trail of its own, and take over what it found."""
         with suppress(DiffersError):
-            audit(trail, *given)
+            audit(trail, *arguments)
         for check in trail.checks:
             says = f"{name}: {check.name}"
             self.put(says, check.status, check.says, check.difference)

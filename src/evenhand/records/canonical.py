@@ -33,7 +33,7 @@ class Difference:
     Attributes:
         field: Path of the value, such as "result.votes[0]".
         expected: What should be there.
-        found: What is there.
+        actual: What is there.
     """
 
     field: str
@@ -105,7 +105,7 @@ def contents(record: Record) -> Record:
 
 def difference(
     expected: Json,
-    found: Json,
+    actual: Json,
     path: str = "",
     *,
     same: Callable[[Json, Json], bool] | None = None,
@@ -116,7 +116,7 @@ def difference(
 
     Args:
         expected: What should be there.
-        found: What is there.
+        actual: What is there.
         path: Where that is.
         same: What compares single values, if not that.
 
@@ -125,17 +125,17 @@ def difference(
         votes[1]: expected 1, found 2
         >>> difference(0.1 + 0.2, 0.3)
     """
-    if is_dict(expected) and is_dict(found):
+    if is_dict(expected) and is_dict(actual):
         steps = [
-            (expected.get(key, ABSENT), found.get(key, ABSENT), f"{path}.{key}")
-            for key in {**expected, **found}
+            (expected.get(key, ABSENT), actual.get(key, ABSENT), f"{path}.{key}")
+            for key in {**expected, **actual}
         ]
-    elif is_list(expected) and is_list(found):
-        pairs = zip_longest(expected, found, fillvalue=ABSENT)
+    elif is_list(expected) and is_list(actual):
+        pairs = zip_longest(expected, actual, fillvalue=ABSENT)
         steps = [(*pair, f"{path}[{place}]") for place, pair in enumerate(pairs)]
     else:
-        fits = (same or _same)(expected, found)
-        return None if fits else Difference(path.removeprefix("."), expected, found)
+        fits = (same or _same)(expected, actual)
+        return None if fits else Difference(path.removeprefix("."), expected, actual)
     return next(filter(None, (difference(*step, same=same) for step in steps)), None)
 
 
@@ -186,11 +186,11 @@ def _fits(short: Json, value: Json) -> bool:
     return value is not ABSENT and short == _hashes(value)
 
 
-def _same(expected: Json, found: Json) -> bool:
-    if {type(expected), type(found)} in ({float}, {int, float}):
-        one, two = float(str(expected)), float(str(found))
-        return math.isclose(one, two, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return type(expected) is type(found) and expected == found
+def _same(expected: Json, actual: Json) -> bool:
+    if {type(expected), type(actual)} in ({float}, {int, float}):
+        first, second = float(str(expected)), float(str(actual))
+        return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return type(expected) is type(actual) and expected == actual
 
 
 def brief(value: Json) -> str:

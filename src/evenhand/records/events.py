@@ -161,8 +161,8 @@ def payload_fault(row: Json, kind: str) -> str | None:
     return _fault(row, _PAYLOAD) or _fault(row["body"], BODIES[kind], "body.")
 
 
-def _fault(found: Json, forms: Forms, place: str = "") -> str | None:
-    fields: Mapping[str, Json] = found if is_dict(found) else {}
+def _fault(content: Json, forms: Forms, place: str = "") -> str | None:
+    fields: Mapping[str, Json] = content if is_dict(content) else {}
     for name in fields:
         if name not in forms:
             return f"It must not have {brief(place + name)}."

@@ -129,9 +129,9 @@ def append(
     """
     n, more = head.n + 1, {"says": says, "payload": payload}
     when = max(minute(at), head.at)
-    known: dict[str, Json] = {"schema": EVENT, "n": n, "at": when, "kind": kind}
-    told = {key: value for key, value in more.items() if value is not None}
-    event = {**known, "prev": head.hash, **told}
+    fields: dict[str, Json] = {"schema": EVENT, "n": n, "at": when, "kind": kind}
+    extra = {key: value for key, value in more.items() if value is not None}
+    event = {**fields, "prev": head.hash, **extra}
     if fault := event_fault(event):
         raise RecordError(f'An event "{kind}" cannot be written: {fault}')
     line = canonical(event)
@@ -213,13 +213,13 @@ def nonces_in(events: Iterable[Mapping[str, Any]]) -> list[str]:
     meanwhile changes nothing.
     """
     rated = (says(event) for event in events if event.get("kind") in RATED)
-    return sorted(it["nonce"] for it in rated if it.get("nonce"))
+    return sorted(entry["nonce"] for entry in rated if entry.get("nonce"))
 
 
 def public_value_in(events: Iterable[Mapping[str, Any]]) -> str:
     """Return the public value that was put in after the close, "" if there is none."""
-    found = [says(it)["value"] for it in events if it.get("kind") == "valued"]
-    return str(found[-1]) if found else ""
+    values = [says(event)["value"] for event in events if event.get("kind") == "valued"]
+    return str(values[-1]) if values else ""
 
 
 def seed_from(secret: str, events: Sequence[Mapping[str, Any]]) -> int:
@@ -230,8 +230,8 @@ def seed_from(secret: str, events: Sequence[Mapping[str, Any]]) -> int:
 
 def says(event: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what everybody may read about an event."""
-    told = event.get("says")
-    return told if is_dict(told) else {}
+    content = event.get("says")
+    return content if is_dict(content) else {}
 
 
 def since_sealed(events: Sequence[Mapping[str, Json]]) -> int:
@@ -244,10 +244,10 @@ def since_sealed(events: Sequence[Mapping[str, Json]]) -> int:
         >>> since_sealed([{"kind": "created"}, {"kind": "sealed"}])
         1
     """
-    found = [n for n, event in enumerate(events) if event.get("kind") == "sealed"]
-    if not found:
+    places = [n for n, event in enumerate(events) if event.get("kind") == "sealed"]
+    if not places:
         raise RecordError("The log does not say that anything was sealed.")
-    return found[-1]
+    return places[-1]
 
 
 def on_scale(score: float, scale: Mapping[str, Any], size: int) -> bool:
@@ -299,10 +299,17 @@ class Rules:
         sealed = any(event.get("kind") == "sealed" for event in events)
         self._holds = since_sealed(events) if sealed else len(events)
         self._lacks_value = public_value is not None
-        self._left = [len(it.amends.drop) if it.amends else 0 for it in drawn]
+        self._left = [
+            len(assignment.amends.drop) if assignment.amends else 0
+            for assignment in drawn
+        ]
         self._given = [
-            {str(who): set(map(str, own)) for who, own in it.bundles().items() if own}
-            for it in drawn
+            {
+                str(reviewer): set(map(str, own))
+                for reviewer, own in assignment.bundles().items()
+                if own
+            }
+            for assignment in drawn
         ]
         self._state, self._at, self._seal = "not made", "", ""
         self._draws, self._part, self._decided, self._begun = 0, 0, 0, 0
@@ -326,9 +333,9 @@ class Rules:
 
     def _event(self, n: int, event: Mapping[str, Json]) -> Rule:
         """Yield whether each rule for an event is broken, and what to say then."""
-        found, at, told = event.get("kind"), str(event.get("at")), says(event)
-        kind = found if isinstance(found, str) else ""
-        yield kind not in MOVES, f"There is no such kind as {canonical(found)}."
+        raw_kind, at, content = event.get("kind"), str(event.get("at")), says(event)
+        kind = raw_kind if isinstance(raw_kind, str) else ""
+        yield kind not in MOVES, f"There is no such kind as {canonical(raw_kind)}."
         fault = event_fault(event)
         yield fault is not None, str(fault)
         yield at < self._at, "It is earlier than the event before it."
@@ -341,21 +348,24 @@ class Rules:
             self._part = 0
             if kind != "sealed":
                 self._draws += 1
-                self._seal = str(told.get("seal"))
-            same = (told.get("draw"), told.get("seal")) == (self._draws, self._seal)
+                self._seal = str(content.get("seal"))
+            same = (content.get("draw"), content.get("seal")) == (
+                self._draws,
+                self._seal,
+            )
             yield not same, "It has another seal, or another number of the draw."
         elif kind in REPAIRS:
             self._part += 1
             late = n > self._holds and self._part >= len(self._given)
-            wrong = told.get("part") != self._part + 1
+            wrong = content.get("part") != self._part + 1
             yield wrong or late, "Its amendment is not here."
             if n > self._holds:
-                other = told["reviewers"] != self._left[self._part]
-                yield other, "Its amendment is about another number of reviewers."
+                miscounted = content["reviewers"] != self._left[self._part]
+                yield miscounted, "Its amendment is about another number of reviewers."
         elif kind == "closed" and n > self._holds:
-            yield from self._closed(told)
+            yield from self._closed(content)
         elif kind == "decided":
-            number = told.get("number")
+            number = content.get("number")
             later = isinstance(number, int) and number > self._decided
             yield not later, "Decisions must be numbered one after the other."
             self._decided = int(str(number))
@@ -374,8 +384,8 @@ class Rules:
         seen = self._looked and kind in ("looked", "absent")
         yield seen, f"{cannot} once scores were seen."
         yield kind == "resumed" and not self._paused, "It was not paused."
-        begun = kind == "unsealed" and self._begun
-        yield begun, "Somebody had begun, so the draw stands."
+        stands = kind == "unsealed" and self._begun
+        yield stands, "Somebody had begun, so the draw stands."
         yield kind == "decided" and not self._looked, "Nobody had looked at scores."
         early = kind == "looked" and self._lacks_value
         yield early, "The public value that was named at sealing had not been put in."
@@ -394,27 +404,27 @@ class Rules:
         """The items of each reviewer, after the repairs so far."""
         return self._given[min(self._part, len(self._given) - 1)]
 
-    def _closed(self, told: Mapping[str, Json]) -> Rule:
+    def _closed(self, content: Mapping[str, Json]) -> Rule:
         never = len(self._now) - self._begun
         counts = {"begun": self._begun, "never_began": never}
         if self._bodies is not None:
             scores = [score for _, score in self._last.values()]
             counts["ratings"] = sum(score is not None for score in scores)
         for name, count in counts.items():
-            says_so = f'It says {canonical(told.get(name))} for "{name}"; '
-            yield told.get(name) != count, f"{says_so}the log has {count}."
+            says_so = f'It says {canonical(content.get(name))} for "{name}"; '
+            yield content.get(name) != count, f"{says_so}the log has {count}."
 
     def _rater(self, kind: str, body: Mapping[str, Any]) -> Rule:
-        who, item, score = (body.get(key) for key in ("reviewer", "item", "score"))
-        own = self._now.get(who, set()) if isinstance(who, str) else set()
+        reviewer, item, score = (body.get(key) for key in ("reviewer", "item", "score"))
+        own = self._now.get(reviewer, set()) if isinstance(reviewer, str) else set()
         yield not own, "The reviewer has no items."
         if kind == "begun":
-            yield who in self._began, "The reviewer had begun already."
-            self._began.add(str(who))
+            yield reviewer in self._began, "The reviewer had begun already."
+            self._began.add(str(reviewer))
             return
-        yield who not in self._began, "The reviewer had not begun."
-        mine = isinstance(item, str) and item in own
-        yield not mine, "The item is not one of the reviewer's."
+        yield reviewer not in self._began, "The reviewer had not begun."
+        is_own = isinstance(item, str) and item in own
+        yield not is_own, "The item is not one of the reviewer's."
         if kind == "rated":
             is_number = isinstance(score, int | float) and not isinstance(score, bool)
             text = canonical(score)
@@ -423,7 +433,7 @@ class Rules:
             yield not fits, f"{text} is not on the scale that was sealed."
         else:
             yield score is not None, "There is a score where nothing was rated."
-        pair = (str(who), str(item))
+        pair = (str(reviewer), str(item))
         version = self._last.get(pair, (0, None))[0] + 1
         says_so = "A rating between it and the one before is missing."
         yield body.get("version") != version, says_so

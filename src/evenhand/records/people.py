@@ -143,7 +143,7 @@ def by_code(pairs: Iterable[Sequence[str]]) -> Mapping[str, list[str]]:
         >>> by_code([("R01", "t1"), ("R01", "t2")])
         {'R01': ['t1', 't2']}
     """
-    found: dict[str, list[str]] = {}
+    items: dict[str, list[str]] = {}
     for code, item in pairs:
-        found.setdefault(code, []).append(item)
-    return found
+        items.setdefault(code, []).append(item)
+    return items

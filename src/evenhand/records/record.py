@@ -223,12 +223,14 @@ def assignment_from(
         text = f"{name}: This must be an assignment, got a {kind_of(record)!r}."
         raise RecordError(text)
     values = _fields(record, ASSIGNMENT, f"{name}: ")
-    values |= {it: record.get(it) is True for it in ("uniform", "conflicts_hidden")}
-    found = Assignment(**values)
+    values |= {
+        flag: record.get(flag) is True for flag in ("uniform", "conflicts_hidden")
+    }
+    assignment = Assignment(**values)
     past = record.get("amends")
     if past is None:
-        hidden = found.conflicts_hidden
-        return replace(found, conflicts=tuple(conflicts)) if hidden else found
+        hidden = assignment.conflicts_hidden
+        return replace(assignment, conflicts=tuple(conflicts)) if hidden else assignment
     if before is None:
         raise RecordError(
             f"{name}: The record amends another one. Put both into one folder, as "
@@ -237,7 +239,7 @@ def assignment_from(
     change = _fields(past, AMENDS, f"{name}: amends.")
     change.pop("sha256")
     change |= {key: past.get(key) is True for key in ("unseen", "in_turn")}
-    return replace(found, amends=Amendment(before, **change))
+    return replace(assignment, amends=Amendment(before, **change))
 
 
 def _fields(record: Json, names: Sequence[str], place: str) -> dict[str, Any]:
@@ -253,10 +255,10 @@ def _fields(record: Json, names: Sequence[str], place: str) -> dict[str, Any]:
 
 def _fits(value: object, shape: Any) -> bool:  # noqa: ANN401 - a shape as above
     if isinstance(shape, list):
-        return is_list(value) and all(_fits(it, shape[0]) for it in value)
+        return is_list(value) and all(_fits(entry, shape[0]) for entry in value)
     if isinstance(shape, tuple):
-        some = is_list(value) and len(value) == len(shape)
-        return some and all(map(_fits, value, shape))  # type: ignore[call-overload]  # a list
+        same_length = is_list(value) and len(value) == len(shape)
+        return same_length and all(map(_fits, value, shape))  # type: ignore[call-overload]  # a list
     if isinstance(shape, dict):
         return is_dict(value) and set(value) == set(shape)
     return isinstance(value, shape) and isinstance(value, bool) <= (shape is bool)
@@ -287,17 +289,21 @@ def chain_of(path: str | os.PathLike[str]) -> list[str]:
             raise RecordError(f"{rule}, got {os.fspath(path)!r}.")
     number = NUMBERED.search(here.stem)
     first = here.with_name(here.stem[: number and number.start()] + here.suffix)
-    found = [first]
-    while (later := next_record(found)).is_file() and "amends" in read_record(later):
-        found.append(later)
-    for other in sorted(first.parent.glob(f"*{first.suffix}")):
-        ours = NUMBERED.sub("", other.stem) == first.stem
-        if ours and other not in (*found, later) and b'"amends"' in other.read_bytes():
+    chain = [first]
+    while (later := next_record(chain)).is_file() and "amends" in read_record(later):
+        chain.append(later)
+    for sibling in sorted(first.parent.glob(f"*{first.suffix}")):
+        ours = NUMBERED.sub("", sibling.stem) == first.stem
+        if (
+            ours
+            and sibling not in (*chain, later)
+            and b'"amends"' in sibling.read_bytes()
+        ):
             raise RecordError(
-                f"{later}: The record is missing, though {other.name} comes after it. "
-                "Put it back."
+                f"{later}: The record is missing, though {sibling.name} comes after "
+                "it. Put it back."
             )
-    return list(map(str, found if here in found else [here]))
+    return list(map(str, chain if here in chain else [here]))
 
 
 def next_record(chain: Sequence[str | os.PathLike[str]]) -> Path:

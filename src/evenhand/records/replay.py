@@ -89,9 +89,11 @@ class Check:
         """Return the fields as plain values."""
         where = self.difference or Difference("", None, None)
         pair = {"expected": where.expected, "found": where.found}
-        told = {"name": self.name, "status": self.status, "message": self.says}
-        values = {key: None if it is ABSENT else it for key, it in pair.items()}
-        return {**told, "field": where.field or None, **values}
+        fields = {"name": self.name, "status": self.status, "message": self.says}
+        values = {
+            key: None if value is ABSENT else value for key, value in pair.items()
+        }
+        return {**fields, "field": where.field or None, **values}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -125,13 +127,13 @@ class Audit:
         if self.first is not None:
             where = self.first.difference
             return f"First difference, in the {self.first.name}: {where}."
-        found = {check.name: check.status for check in self.checks}
+        statuses = {check.name: check.status for check in self.checks}
         unchecked = sum(check.status == "unchecked" for check in self.checks)
         text = "Nothing differs"
         if unchecked:
             text += f"; {counted(unchecked, 'thing')} could not be checked"
-        if found.get("seal") == "unchecked":
-            how = f"{REVEALED}; " if found["seed"] == "same" else ""
+        if statuses.get("seal") == "unchecked":
+            how = f"{REVEALED}; " if statuses["seed"] == "same" else ""
             text += f". The assignment: {how}{NOT_SEALED}"
         return f"{text}."
 
@@ -151,7 +153,10 @@ class Audit:
         }
 
     def __repr__(self) -> str:
-        lines = [f"{MARKS[one.status]:<8}{one.name}: {one.says}" for one in self.checks]
+        lines = [
+            f"{MARKS[check.status]:<8}{check.name}: {check.says}"
+            for check in self.checks
+        ]
         return "\n".join([*lines, self.verdict])
 
 
@@ -194,13 +199,13 @@ class Trail:
         self.put(name, "unchecked", why)
 
     def hold(
-        self, name: str, expected: Json, found: Json, *says: str, field: str = ""
+        self, name: str, expected: Json, actual: Json, *says: str, field: str = ""
     ) -> None:
         """Compare two values; `says` is what to say if they are the same, and if not.
 
         Only a difference is told if there is but one sentence.
         """
-        where = difference(expected, found, field or name)
+        where = difference(expected, actual, field or name)
         if where is not None:
             self.put(name, "differs", says[-1], where)
         elif len(says) > 1:
@@ -239,8 +244,8 @@ def audit(
     """
     name = os.fspath(record)
     name = chain_of(name)[0] if Path(name).is_dir() else name
-    found = read_record(name)
-    kind = kind_of(found)
+    content = read_record(name)
+    kind = kind_of(content)
     if kind not in ("assignment", "record"):
         raise RecordError(
             f"{name}: An audit begins with an assignment or a decision, got a {kind}. "
@@ -250,13 +255,15 @@ def audit(
         text = f"{name}: This is an assignment itself. Leave out --assignment."
         raise RecordError(text)
     path = name if kind == "assignment" else assignment
-    chain = None if path is None else [(it, read_record(it)) for it in chain_of(path)]
+    chain = (
+        None if path is None else [(part, read_record(part)) for part in chain_of(path)]
+    )
     trail = Trail(ratings, chain, seal, secret)
     with well_formed(name), suppress(DiffersError):
         if kind == "assignment":
             _rated(trail, audit_chain(trail, "record"))
         else:
-            audit_decision(trail, found, name)
+            audit_decision(trail, content, name)
     return Audit(tuple(trail.checks))
 
 
@@ -326,9 +333,9 @@ def _sealed(trail: Trail, drawn: Assignment) -> None:
         why = "The secret was not given." if drawn.seal else "The seed is an open one."
         trail.skip("seed", why)
     else:
-        says, other = "The secret matches the seal.", "It does not match the seal."
+        says, mismatch = "The secret matches the seal.", "It does not match the seal."
         stated = seal_of(trail.secret)
-        trail.hold("seed", stated, drawn.seal, says, other, field="seal")
+        trail.hold("seed", stated, drawn.seal, says, mismatch, field="seal")
 
 
 def _draw(trail: Trail, record: Record, drawn: Assignment, what: str) -> None:
@@ -359,12 +366,14 @@ def _rated(trail: Trail, drawn: Assignment | None) -> None:
         reviewer, item = strays[0]
         field = f"rating of item {item!r} by reviewer {reviewer!r}"
         says = f"{counted(len(strays), 'rating')} came from outside the assignment."
-        expected, found = "an assigned review", "a review that was not assigned"
-        trail.hold("ratings", expected, found, says, field=field)
+        expected, actual = "an assigned review", "a review that was not assigned"
+        trail.hold("ratings", expected, actual, says, field=field)
     says = "Every rating was assigned."
     if missing := drawn.missing(trail.ratings):
-        who = listing(dict.fromkeys(who for who, _ in missing))
-        says += f" {counted(len(missing), 'assigned review')} without a rating: {who}."
+        names = listing(dict.fromkeys(reviewer for reviewer, _ in missing))
+        says += (
+            f" {counted(len(missing), 'assigned review')} without a rating: {names}."
+        )
     if effect := drawn.effect(trail.ratings):
         says += f" {effect}"
     trail.put("ratings", "same", says)
@@ -394,28 +403,28 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
         trail.hold("decision", "declared", backing, says, field=field)
     # Secret and seal have checks of their own; what was not given is taken on trust
     # here, so that all else of the certificate is checked.
-    known = drawn and replace(drawn, backing=backing)
-    made = _decide(result, name, ratings, known, trail.sealed)
+    trusted = drawn and replace(drawn, backing=backing)
+    replay = _decide(result, name, ratings, trusted, trail.sealed)
     words = "The ratings, method, parameters and seed give this result again"
     if backing != "declared" and trail.secret is None:
         words += f" (that its assignment was {backing} needs the secret)"
     elif backing == "verified" and trail.seal is None:
         words += " (that its assignment was verified needs the published seal)"
-    _replayed(trail, "decision", made, result, words, "result")
+    _replayed(trail, "decision", replay, result, words, "result")
 
 
 def _data(trail: Trail, result: Record, ratings: Ratings | Counts) -> bool:
     """Check whether a decision was made from ratings; say whether their key lacks."""
     coded = CODED.code in [note["code"] for note in result["warnings"]]
     keyless = coded and CODED.code not in [note.code for note in ratings.notices]
-    other = "The decision was not made from these ratings, or one was changed"
-    other += ", or this is not its key." if coded else "."
-    found, stated = ratings.summary(), result.get("data", ABSENT)
-    if keyless and difference(found, stated) is not None:
+    mismatch = "The decision was not made from these ratings, or one was changed"
+    mismatch += ", or this is not its key." if coded else "."
+    summary, stated = ratings.summary(), result.get("data", ABSENT)
+    if keyless and difference(summary, stated) is not None:
         trail.skip("data", KEYLESS)
     else:
         says = "The decision was made from these ratings."
-        trail.hold("data", found, stated, says, other, field="result.data")
+        trail.hold("data", summary, stated, says, mismatch, field="result.data")
     return keyless
 
 
@@ -449,15 +458,15 @@ def _decide(
         "split": (parameters.get("split") or {}).get("when"),
         "assignment": drawn,
     }
-    known = inspect.signature(call).parameters
-    shared = {option: options[option] for option in options if option in known}
+    accepted = inspect.signature(call).parameters
+    shared = {option: options[option] for option in options if option in accepted}
     if sealed is not None:
         shared = {**sealed, "assignment": drawn}
     try:
         method = as_method(shared.pop("method", result["method"]), job)
         if sealed is None:
-            own = [it for it in method.options() if options.get(it) is not None]
-            method = method.made({it: options[it] for it in own})
+            own = [key for key in method.options() if options.get(key) is not None]
+            method = method.made({key: options[key] for key in own})
         again = call(ratings, method=method, rng=result["seed"], **shared)
     except EvenhandError as error:
         raise RecordError(
@@ -467,18 +476,25 @@ def _decide(
 
 
 def _replayed(
-    trail: Trail, name: str, expected: Record, found: Record, words: str, path: str = ""
+    trail: Trail,
+    name: str,
+    expected: Record,
+    actual: Record,
+    words: str,
+    path: str = "",
 ) -> None:
     """Compare all fields but the version, which decides what a difference means."""
-    stated = found.get("version", ABSENT)
-    where = difference({**expected, "version": stated}, dict(found), path)
-    other = stated != version()
+    stated = actual.get("version", ABSENT)
+    where = difference({**expected, "version": stated}, dict(actual), path)
+    other_version = stated != version()
     if where is None:
-        note = f"; version {stated} made it, this is {version()}" if other else ""
+        note = (
+            f"; version {stated} made it, this is {version()}" if other_version else ""
+        )
         trail.put(name, "same", f"{words}{note}.")
         return
     says = f"A replay gives another value of {where.field!r}."
-    if other:
+    if other_version:
         says += (
             f" Version {stated} made it and this is {version()}; the same result is "
             "promised by the same version only."
