@@ -10,10 +10,10 @@ import evenhand
 # At most so many of each. A count that falls lowers its ceiling here; none ever rises.
 CEILINGS = {
     "bare participles": 237,
-    "functions with a vague local": 1273,
-    "vague parameters": 280,
-    "type names with two homes": 17,
-    "places that take sentences apart": 4,
+    "functions with a vague local": 856,
+    "vague parameters": 201,
+    "type names with two homes": 16,
+    "places that take sentences apart": 1,
     "imports inside functions": 226,
     "number constants": 6,
 }
