@@ -32,8 +32,8 @@ from evenhand.models import solver
 from evenhand.models.adaptive import LEVELS
 from evenhand.models.additive import MOST, Equations, Links
 from evenhand.models.design import (
+    build_design,
     data_notices,
-    design,
     fit_notices,
     linked_groups,
     require_rated,
@@ -310,11 +310,11 @@ def grade(
     seed = seed_from(rng)
     onto = None if onto is None else _range("onto", onto)
     form = None if form is None else _form(ratings, form)
-    codes, given = _anchors(ratings, {} if anchors is None else anchors, onto)
+    codes, marks = _anchors(ratings, {} if anchors is None else anchors, onto)
     labels = [str(ratings.item_labels[code]) for code in codes.tolist()]
     mark = None if passing is None else _mark("passing", passing, onto)
     step = None if rounding is None else float(as_positive("rounding", rounding))
-    spread = len(np.unique(given)) > 1
+    spread = len(np.unique(marks)) > 1
     method, verdict, because, notices = _model(ratings, orders=spread)
     say("Finding marks")
     means = _means(ratings, method, codes, seed)
@@ -322,14 +322,14 @@ def grade(
         raise RatingsError(f"reviewers must differ somewhere, {NO_ERRORS}")
     spanned, line = _scale(ratings, onto, form, notices, needed=not spread)
     if len(codes):
-        line = _anchored(means, codes, given, line.slope, notices, spread=spread)
-    found = _marks(means, line, codes)
-    found[:, codes] = given
-    found[1, codes] = 0.0
+        line = _fit_anchors(means, codes, marks, line.slope, notices, spread=spread)
+    table = _marks(means, line, codes)
+    table[:, codes] = marks
+    table[1, codes] = 0.0
     weighing = ratings.weighing(method, used=method != "bradley-terry")
     limits = onto if onto is not None or len(codes) else form
     return Grades(
-        items=_rows(ratings, found, codes, limits, mark, step),
+        items=_rows(ratings, table, codes, limits, mark, step),
         method=method,
         verdict=verdict,
         because=because,
@@ -337,7 +337,7 @@ def grade(
         parameters={
             "onto": onto,
             "form": form,
-            "anchors": dict(zip(labels, given.tolist(), strict=True)),
+            "anchors": dict(zip(labels, marks.tolist(), strict=True)),
             "passing": mark,
             "rounding": step,
         },
@@ -350,13 +350,13 @@ def grade(
     )
 
 
-def _range(name: str, given: object) -> Range:
+def _range(name: str, value: object) -> Range:
     try:
-        low, high = (float(as_finite(name, one)) for one in given)  # type: ignore[attr-defined]  # that is the question
+        low, high = (float(as_finite(name, bound)) for bound in value)  # type: ignore[attr-defined]  # that is the question
     except (TypeError, ValueError):
         low = high = 0.0
     if not low < high:
-        raise must_be(name, "two numbers, the lower one first", given)
+        raise must_be(name, "two numbers, the lower one first", value)
     return low, high
 
 
@@ -369,9 +369,9 @@ def _form(ratings: Ratings, form: Range) -> Range:
     return low, high
 
 
-def _mark(name: str, given: object, onto: Range | None) -> float:
+def _mark(name: str, value: object, onto: Range | None) -> float:
     """Return a mark, which must be within the range of marks if there is one."""
-    mark = float(as_finite(name, given))
+    mark = float(as_finite(name, value))
     if onto is not None and not onto[0] <= mark <= onto[1]:
         raise must_be(name, f"from {onto[0]:g} to {onto[1]:g}, as marks are", mark)
     return mark
@@ -383,25 +383,25 @@ def _anchors(
     """Return the items that have a mark already, and these marks."""
     if not isinstance(anchors, Mapping):
         raise must_be("anchors", "marks by item", anchors)
-    found = {
+    marks = {
         ratings.item_code(label): _mark(f"anchor of {label!r}", mark, onto)
         for label, mark in anchors.items()
     }
-    codes = sorted(found)
+    codes = sorted(marks)
     if len(codes) == ratings.n_items:
         raise OptionError(
             f"anchors must leave an item to grade, got marks of all {len(codes)}. Give "
             "only marks that do not depend on these ratings, and leave out those of "
             "the items to be graded."
         )
-    return np.array(codes, dtype=np.int64), np.array([found[code] for code in codes])
+    return np.array(codes, dtype=np.int64), np.array([marks[code] for code in codes])
 
 
 def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notice]]:
     """Return the model, what the ladder says, why the model, and notices."""
     groups = linked_groups(ratings)
-    told = data_notices(ratings, prior=False)
-    notices = list(fit_notices(told, groups, what=LEVELS))
+    warnings = data_notices(ratings, prior=False)
+    notices = list(fit_notices(warnings, groups, what=LEVELS))
     verdict = ""
     if not ladder.why_no_ladder(ratings):
         verdict = ladder.climb(ratings).verdict
@@ -458,32 +458,34 @@ def adjusted_means(
         >>> adjusted_means(ratings).values.round(1).tolist()
         [8.0, 5.5, 4.5]
     """
-    made = design(ratings)
+    design = build_design(ratings)
     require_rated(ratings, "grade")
-    if made.unit > LARGEST:
+    if design.unit > LARGEST:
         raise RatingsError(
             f"scores must be below {LARGEST:g} to be graded, or squares of errors are "
             "no numbers. Divide all scores by the same number."
         )
-    freedom = len(made.scores) - made.n_items
+    freedom = len(design.scores) - design.n_items
     if freedom == 0:
         raise RatingsError(f"items must have two scores or more, {NO_ERRORS}")
-    links = Links(made)
-    sums, columns = links.add_up(made.scores), np.asarray(chosen, dtype=np.int64)
+    links = Links(design)
+    sums, columns = links.add_up(design.scores), np.asarray(chosen, dtype=np.int64)
     ratios = np.exp(RATIOS) if offsets else np.zeros(1)
-    if offsets and made.n_items > INTEGRATED:
-        parts = Equations(made).fit(made.scores).variances
+    if offsets and design.n_items > INTEGRATED:
+        parts = Equations(design).fit(design.scores).variances
         ratios = np.array([min(parts.reviewer / max(parts.rest, TINY), MOST)])
-    with one_thread(made.n_items):
-        found = [_at(links, sums, ratio, columns, freedom) for ratio in ratios.tolist()]
+    with one_thread(design.n_items):
+        answers = [
+            _at(links, sums, ratio, columns, freedom) for ratio in ratios.tolist()
+        ]
     fits, values, squares, shared, shifts = (
-        np.array(part) for part in zip(*found, strict=True)
+        np.array(part) for part in zip(*answers, strict=True)
     )
     if len(fits) > 1:
         fits += np.log(ratios) - 2 * np.log1p(ratios)
     share = np.exp(fits - fits.max())
     share /= share.sum()
-    middle, unit = share @ values, made.unit
+    middle, unit = share @ values, design.unit
     away = values - middle
     shared = np.tensordot(share, shared, 1) + (share * away.T) @ away[:, columns]
     whole = squares + shifts[:, None]
@@ -492,7 +494,7 @@ def adjusted_means(
     halves = _halves(share, away, np.sqrt(whole), law) / t_far(freedom)
     squares = share @ (squares + away**2)
     return Means(
-        (middle + made.centre) * unit,
+        (middle + design.centre) * unit,
         squares * unit**2,
         shared * unit**2,
         freedom,
@@ -557,16 +559,22 @@ def _at(
     right = np.zeros((n_items, 1 + len(columns)))
     right[:, 0] = links.pull(sums, ratio)[1:]
     right[columns, np.arange(len(columns)) + 1] = 1.0
-    found = inside.solve(right)
-    left = sums.squares - weights @ sums.dropped**2 - right[:, 0] @ found[:, 0]
+    solution = inside.solve(right)
+    remaining = sums.squares - weights @ sums.dropped**2 - right[:, 0] @ solution[:, 0]
     # Rounding leaves about this much of the squares however well the model fits.
-    rest = float(np.maximum(left, 1e-15 * sums.squares)) / freedom
+    residual = float(np.maximum(remaining, 1e-15 * sums.squares)) / freedom
     # Beyond a table there is one ratio alone, so its likelihood does not matter.
     size = np.nan_to_num(inside.determinant) + np.log1p(ratio * links.loads).sum()
-    fit = -(freedom * np.log(rest or 1.0) + size) / 2
+    fit = -(freedom * np.log(residual or 1.0) + size) / 2
     level = ratio / len(links.loads)
-    squares = rest * np.maximum(inside.inverse_diagonal() - level, 0)
-    return fit, found[:, 0], squares, rest * (found[:, 1:] - level), rest * level
+    squares = residual * np.maximum(inside.inverse_diagonal() - level, 0)
+    return (
+        fit,
+        solution[:, 0],
+        squares,
+        residual * (solution[:, 1:] - level),
+        residual * level,
+    )
 
 
 def _scale(
@@ -595,7 +603,7 @@ def _scale(
     return (low, high), _Line(low - slope * onto[0], slope)
 
 
-def _anchored(
+def _fit_anchors(
     means: Means,
     codes: Codes,
     marks: Scores,
@@ -611,17 +619,19 @@ def _anchored(
     """
     error = means.shared[codes]
     error = error + 1e-9 * (np.trace(error) or 1.0) * np.eye(len(codes))
-    known = np.linalg.inv(error)
+    precision = np.linalg.inv(error)
     inputs = np.ones((len(codes), 1))
     wanted = means.values[codes] - slope * marks
     if spread:
         inputs, wanted = np.column_stack([inputs, marks]), means.values[codes]
-    covariance = np.linalg.inv(inputs.T @ known @ inputs)
-    pull = covariance @ inputs.T @ known
-    found = pull @ wanted
-    left = wanted - inputs @ found
+    covariance = np.linalg.inv(inputs.T @ precision @ inputs)
+    pull = covariance @ inputs.T @ precision
+    coefficients = pull @ wanted
+    residuals = wanted - inputs @ coefficients
     freedom = len(codes) - inputs.shape[1]
-    widen = max(1.0, float(left @ known @ left) / freedom) if freedom else 1.0
+    widen = (
+        max(1.0, float(residuals @ precision @ residuals) / freedom) if freedom else 1.0
+    )
     if widen > POOR:
         text = (
             "The anchors' marks and the reviewers' scores differ by more than errors "
@@ -629,8 +639,8 @@ def _anchored(
         )
         notices.append(Notice("anchors_differ", text))
     if spread:
-        slope = max(float(found[1]), 0.0)
-    return _Line(float(found[0]), slope, pull, widen)
+        slope = max(float(coefficients[1]), 0.0)
+    return _Line(float(coefficients[0]), slope, pull, widen)
 
 
 def _marks(means: Means, line: _Line, codes: Codes) -> Table:
@@ -666,14 +676,14 @@ def _marks(means: Means, line: _Line, codes: Codes) -> Table:
 
 def _rows(
     ratings: Ratings,
-    found: Table,
+    table: Table,
     codes: Codes,
     limits: Range | None,
     passing: float | None,
     step: float | None,
 ) -> tuple[Grade, ...]:
     """List marks from estimates, errors, and the ends of intervals."""
-    estimates, errors, *ends = found
+    estimates, errors, *ends = table
     marks = estimates
     if step is not None:
         # A half that floats miss by their last digit is still a half.
@@ -686,8 +696,8 @@ def _rows(
     counts = np.bincount(ratings.item_codes)
     if ratings.kind == "scores":
         plain = np.bincount(ratings.item_codes, ratings.scores) / counts
-    given = np.isin(np.arange(len(marks)), codes)
+    is_anchor = np.isin(np.arange(len(marks)), codes)
     order = np.argsort(-estimates, kind="stable")
-    columns = (marks, estimates, errors, *ends, standing, given, counts, plain)
+    columns = (marks, estimates, errors, *ends, standing, is_anchor, counts, plain)
     labels = [ratings.item_labels[code] for code in order.tolist()]
     return tuple(map(Grade, labels, *(column[order].tolist() for column in columns)))

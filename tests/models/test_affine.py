@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from evenhand.models import affine as room
 from evenhand.models.additive import additive
 from evenhand.models.affine import affine
-from evenhand.models.design import Design, design
+from evenhand.models.design import Design, build_design
 from evenhand.ratings import Ratings
 
 Table = NDArray[np.float64]
@@ -47,7 +47,7 @@ def gain(means: Table, variances: Table, prior: float) -> float:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_update_raises_the_bound(seed: int) -> None:
-    made = design(sloped(seed, noise=1.0))
+    made = build_design(sloped(seed, noise=1.0))
     state = room.start(made)
     state.value_variances[:] = state.value_variance
     room.update_reviewers(made, state)

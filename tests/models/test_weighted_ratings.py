@@ -14,7 +14,7 @@ from evenhand.grading import adjusted_means
 from evenhand.models.adaptive import adaptive
 from evenhand.models.additive import Links, additive
 from evenhand.models.affine import affine
-from evenhand.models.design import design
+from evenhand.models.design import build_design
 from evenhand.models.isotonic import isotonic
 from evenhand.models.means import centred, item_means, z
 
@@ -136,7 +136,7 @@ def test_errors_of_offsets_and_values_know_weights() -> None:
 
 
 def test_posterior_adds_weights_up() -> None:
-    links = Links(design(data(expertise)))
+    links = Links(build_design(data(expertise)))
     assert links.loads.sum() == pytest.approx(60)
 
 

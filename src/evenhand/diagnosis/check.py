@@ -236,10 +236,10 @@ class Check(Drawn):
             >>> check(Ratings(["a"], ["x"], [1]), rng=7).to_dict()["schema"]
             'evenhand.check/1'
         """
-        found: dict[str, Json] = asdict(replace(self, ratings=None))
+        entries: dict[str, Json] = asdict(replace(self, ratings=None))
         for name in ("parameters", "seed", "data", "notices", "ratings"):
-            del found[name]
-        return {"schema": "evenhand.check/1", **found, **tail(self, method="check")}
+            del entries[name]
+        return {"schema": "evenhand.check/1", **entries, **tail(self, method="check")}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the reviewers as a polars dataframe, one row for each.
@@ -249,11 +249,11 @@ class Check(Drawn):
             >>> check(ratings, rng=7).to_frame()["reviewer", "ratings"].rows()
             [('a', 2), ('b', 1)]
         """
-        names = [one.name for one in fields(reviewers.Reviewer)]
+        names = [column.name for column in fields(reviewers.Reviewer)]
         return pl.DataFrame(self.reviewers, schema=names, infer_schema_length=None)
 
     def __repr__(self) -> str:
-        return "\n".join(f"- {one.message}" for one in self.findings)
+        return "\n".join(f"- {finding.message}" for finding in self.findings)
 
     def _repr_html_(self) -> str:
         """Return the findings and what they may claim, for notebooks."""
@@ -329,7 +329,7 @@ def check(
         more, why = reviewers.reviews_needed(ratings, model, codes, top, source)
         text = f"How many more reviews are needed takes a fitted model, and {why}."
         notices += [] if more else [Notice("no_needed", text)]
-    found = Check(
+    result = Check(
         kind=ratings.kind,
         load=distribution(loads),
         reviews=distribution(np.bincount(ratings.item_codes, None, ratings.n_items)),
@@ -349,7 +349,7 @@ def check(
         notices=(*notices, *([SAMPLED] if pairs.sampled else [])),
         ratings=ratings,
     )
-    return replace(found, findings=findings(found))
+    return replace(result, findings=findings(result))
 
 
 def _codes(
@@ -401,8 +401,8 @@ def find_groups(ratings: Ratings, graph: Comparisons) -> Groups:
     groups, labels = components(graph), ratings.item_labels
     sizes, listed = np.bincount(groups), []
     for group in np.argsort(-sizes, kind="stable")[:LISTED].tolist():
-        some = np.flatnonzero(groups == group)[:NAMED].tolist()
-        listed.append(Group(int(sizes[group]), tuple(labels[item] for item in some)))
+        members = np.flatnonzero(groups == group)[:NAMED].tolist()
+        listed.append(Group(int(sizes[group]), tuple(labels[item] for item in members)))
     return Groups(len(sizes), int(linked_groups(ratings).max()) + 1, tuple(listed))
 
 
@@ -452,8 +452,8 @@ def find_contradictions(
     wins = np.bincount(place[up], minlength=len(distinct))
     votes = np.bincount(place, minlength=len(distinct))
     fewer = np.minimum(wins, votes - wins)
-    both = np.flatnonzero(fewer)
-    rows = both[np.lexsort((-votes[both], -fewer[both]))][:WORST]
+    contested = np.flatnonzero(fewer)
+    rows = contested[np.lexsort((-votes[contested], -fewer[contested]))][:WORST]
     labels, cyclic = ratings.item_labels, strong_groups(graph)
     ends = zip(*np.divmod(distinct[rows], n_items), strict=True)
     named = ((labels[first], labels[second]) for first, second in ends)
@@ -461,7 +461,7 @@ def find_contradictions(
     return Contradictions(
         compared=len(distinct),
         repeated=int((votes > 1).sum()),
-        both_orders=len(both),
+        both_orders=len(contested),
         in_cycles=int((cyclic >= 0).sum()),
         cycles=len(np.unique(cyclic[cyclic >= 0])),
         worst=tuple(map(Contested, named, sides)),
@@ -469,7 +469,7 @@ def find_contradictions(
     )
 
 
-def findings(found: Check) -> tuple[Notice, ...]:
+def findings(result: Check) -> tuple[Notice, ...]:
     """Say what matters most.
 
     Examples:
@@ -483,38 +483,40 @@ def findings(found: Check) -> tuple[Notice, ...]:
         single
     """
     parts = (
-        [("sizes", sizes_sentence(found))],
-        _repeated(found, "no_information"),
-        _repeated(found, "fixed_sums"),
-        _groups_found(found),
-        _model_found(found),
-        _contradictions(found),
-        _variance_found(found),
-        _strictness(found),
-        _correlations(found),
-        _quality(found),
+        [("sizes", sizes_sentence(result))],
+        _repeat(result, "no_information"),
+        _repeat(result, "fixed_sums"),
+        _say_groups(result),
+        _say_model(result),
+        _contradictions(result),
+        _say_variance(result),
+        _strictness(result),
+        _correlations(result),
+        _quality(result),
     )
     return tuple(Notice(code, text) for part in parts for code, text in part)
 
 
-def sizes_sentence(found: Check) -> str:
+def sizes_sentence(result: Check) -> str:
     """Count the ratings, and say how they are spread."""
-    reviewers, items = found.data["reviewers"], found.data["items"]
+    reviewers, items = result.data["reviewers"], result.data["items"]
     what = {"scores": "score", "ranks": "rank", "comparisons": "comparison"}
-    number = reviewers if found.kind == "comparisons" else found.data["ratings"]
-    text = f"{counted(number, what[found.kind])} of {counted(items, 'item')}"
-    if found.kind == "comparisons":
-        return f"{text}; an item has {found.reviews} of them."
-    text += f" by {counted(reviewers, 'reviewer')}: a reviewer rated {found.load}"
-    return f"{text}, an item has {found.reviews}."
+    number = reviewers if result.kind == "comparisons" else result.data["ratings"]
+    text = f"{counted(number, what[result.kind])} of {counted(items, 'item')}"
+    if result.kind == "comparisons":
+        return f"{text}; an item has {result.reviews} of them."
+    text += f" by {counted(reviewers, 'reviewer')}: a reviewer rated {result.load}"
+    return f"{text}, an item has {result.reviews}."
 
 
-def _repeated(found: Check, code: str) -> Found:
-    return ((code, one.message) for one in found.notices if one.code == code)
+def _repeat(result: Check, code: str) -> Found:
+    return (
+        (code, warning.message) for warning in result.notices if warning.code == code
+    )
 
 
-def _groups_found(found: Check) -> Found:
-    groups = found.groups
+def _say_groups(result: Check) -> Found:
+    groups = result.groups
     if groups.count == 1:
         return
     # One item alone, or none compared at all, is a single sentence.
@@ -539,19 +541,22 @@ def _some(labels: Iterable[object], size: int) -> str:
     return listing(shown) + more
 
 
-def _model_found(found: Check) -> Found:
-    if found.ladder is not None:
-        yield "ladder", ladder.ladder_sentence(found.ladder)
-    yield from _repeated(found, "no_ladder")
-    yield from _repeated(found, "no_needed")
-    if found.needed is not None:
-        yield "needed", needed_sentence(found.needed)
+def _say_model(result: Check) -> Found:
+    if result.ladder is not None:
+        yield "ladder", ladder.ladder_sentence(result.ladder)
+    yield from _repeat(result, "no_ladder")
+    yield from _repeat(result, "no_needed")
+    if result.needed is not None:
+        yield "needed", needed_sentence(result.needed)
 
 
 def needed_sentence(cut: reviewers.Needed) -> str:
     """Say how many more reviews the items at a cut need."""
     pair, side = (
-        [f"{100 * one.probability:g} %: {more_reviews(one)}" for one in targets]
+        [
+            f"{100 * target.probability:g} %: {more_reviews(target)}"
+            for target in targets
+        ]
         for targets in (cut.pair, cut.side)
     )
     return (
@@ -583,34 +588,32 @@ def more_reviews(target: reviewers.Target) -> str:
     return f"{target.reviews} ({target.low} to {high})"
 
 
-def _contradictions(found: Check) -> Found:
-    told, code = found.contradictions, "contradictions"
-    if told.in_cycles == 0:
-        if told.compared:
+def _contradictions(result: Check) -> Found:
+    counts, code = result.contradictions, "contradictions"
+    if counts.in_cycles == 0:
+        if counts.compared:
             yield code, "The reviewers' orders do not contradict each other."
         return
     text = "Reviewers contradict each other: "
-    if told.repeated:
-        text += (
-            f"{told.both_orders:,} of {told.repeated:,} pairs of items that several "
-        )
-        text += "reviewers ordered are put in both orders, and "
-    text += f"{told.in_cycles:,} of {found.data['items']:,} items are on a cycle of "
+    if counts.repeated:
+        text += f"{counts.both_orders:,} of {counts.repeated:,} pairs of items that "
+        text += "several reviewers ordered are put in both orders, and "
+    text += f"{counts.in_cycles:,} of {result.data['items']:,} items are on a cycle of "
     yield code, f"{text}orders."
 
 
-def _variance_found(found: Check) -> Found:
-    told = found.variance
-    if told is None:
+def _say_variance(result: Check) -> Found:
+    variance = result.variance
+    if variance is None:
         return
     names = ("items' values", "reviewers' offsets", "the rest")
-    shares = zip(names, (told.item, told.reviewer, told.rest), strict=True)
-    parts = ", ".join(f"{name} {share_text(one)}" for name, one in shares if one)
+    shares = zip(names, (variance.item, variance.reviewer, variance.rest), strict=True)
+    parts = ", ".join(f"{name} {share_text(share)}" for name, share in shares if share)
     text = f"Variance of scores, as ranks among all: {parts} (95 % intervals)."
     yield "variance", text
-    if told.item is None:
+    if variance.item is None:
         yield "confounded", "Items' values cannot be told from the rest here."
-    if told.reviewer is None and not any(_repeated(found, "fixed_sums")):
+    if variance.reviewer is None and not any(_repeat(result, "fixed_sums")):
         yield "confounded", "Offsets cannot be told from the rest here."
 
 
@@ -626,12 +629,12 @@ def share_text(share: reviewers.Share) -> str:
     return f"{100 * share.share:.0f} % ({ends})"
 
 
-def _strictness(found: Check) -> Found:
-    words = [one.strictness for one in found.reviewers]
+def _strictness(result: Check) -> Found:
+    words = [reviewer.strictness for reviewer in result.reviewers]
     strict, lenient, unknown = map(words.count, ("strict", "lenient", NOT_ENOUGH))
     if not words:
         return
-    fixed = any(_repeated(found, "fixed_sums"))
+    fixed = any(_repeat(result, "fixed_sums"))
     if unknown == len(words) and not fixed:
         yield "strictness", "No reviewer rated enough to say how strict they are."
         return
@@ -648,11 +651,11 @@ def _strictness(found: Check) -> Found:
     verbs = {AGAINST: ("goes", "go")} | dict.fromkeys(
         (UNRELATED, LITTLE), ("has", "have")
     )
-    for word, (one, many) in verbs.items():
-        who = [each.reviewer for each in found.reviewers if each.agreement == word]
-        verb = one if len(who) == 1 else many
-        if who:
-            named = f"{counted(len(who), 'reviewer')} ({_some(who, len(who))})"
+    for word, (singular, plural) in verbs.items():
+        names = [each.reviewer for each in result.reviewers if each.agreement == word]
+        verb = singular if len(names) == 1 else plural
+        if names:
+            named = f"{counted(len(names), 'reviewer')} ({_some(names, len(names))})"
             parts.append(f"{named} {verb} {word}")
     if parts:
         text = f"{' and '.join(parts)}, so no strictness is given for them. Of 100 "
@@ -660,47 +663,51 @@ def _strictness(found: Check) -> Found:
         yield "disagreeing", f"{text} here."
 
 
-def _correlations(found: Check) -> Found:
+def _correlations(result: Check) -> Found:
     """Say how far each of a few reviewers with many ratings agrees with the others."""
-    people = [one for one in found.reviewers if one.correlation is not None]
-    if found.ratings is None or not 0 < len(people) <= NAMED:
+    people = [
+        reviewer for reviewer in result.reviewers if reviewer.correlation is not None
+    ]
+    if result.ratings is None or not 0 < len(people) <= NAMED:
         return
-    common = reviewers.common_items(found.ratings)
-    if min(common[one.reviewer] for one in people) < MANY_ITEMS:
+    common = reviewers.common_items(result.ratings)
+    if min(common[reviewer.reviewer] for reviewer in people) < MANY_ITEMS:
         return
     parts = []
-    for one in sorted(people, key=lambda one: one.correlation or 0.0):
-        numbers = np.array(one.correlation), np.array(common[one.reviewer])
+    for reviewer in sorted(people, key=lambda reviewer: reviewer.correlation or 0.0):
+        numbers = np.array(reviewer.correlation), np.array(common[reviewer.reviewer])
         low, high = reviewers.correlation_interval(*numbers)
         ends = f"{low:.2f} to {high:.2f}"
-        parts.append(f"{one.reviewer!r} {one.correlation:.2f} ({ends})")
+        parts.append(f"{reviewer.reviewer!r} {reviewer.correlation:.2f} ({ends})")
     text = "Correlation with the others' scores of the same items, with 95% intervals: "
     text += f"{', '.join(parts)}."
-    if all(one.agreement == NOT_ENOUGH for one in people):
+    if all(reviewer.agreement == NOT_ENOUGH for reviewer in people):
         text += f" {counted(len(people), 'reviewer')} are too few to say who departs."
     yield "correlations", text
 
 
-def _quality(found: Check) -> Found:
-    if found.kind != "comparisons" and found.reviews.median < FEW_REVIEWS:
+def _quality(result: Check) -> Found:
+    if result.kind != "comparisons" and result.reviews.median < FEW_REVIEWS:
         text = f"Half of the items or more have fewer than {FEW_REVIEWS} reviews, so "
         yield "few_reviews", f"{text}their positions rest on one or two opinions."
-    if found.ties.tied:
-        share = 100 * found.ties.share
+    if result.ties.tied:
+        share = 100 * result.ties.share
         percent = f"{share:.0f}" if share >= 1 else f"{share:.1g}"
-        who = counted(found.ties.reviewers, "reviewer")
+        named = counted(result.ties.reviewers, "reviewer")
         text = (
-            f"{percent} % of the pairs that one reviewer rated are tied, by {who}; a "
+            f"{percent} % of the pairs that one reviewer rated are tied, by {named}; a "
         )
         yield (
             "ties",
             f"{text}tie orders nothing, and voids the paper's ranking guarantees.",
         )
-    if found.single.count:
-        text = f"{counted(found.single.count, 'reviewer')} rated one item only, which "
+    if result.single.count:
+        text = f"{counted(result.single.count, 'reviewer')} rated one item only, which "
         text += "compares nothing and says nothing about how strict they are."
         yield "single", text
-    if found.flat.count:
-        who = _some(found.flat.reviewers, found.flat.count)
-        text = f"{counted(found.flat.count, 'reviewer')} gave all their items the same "
-        yield "flat", f"{text}score: {who}."
+    if result.flat.count:
+        named = _some(result.flat.reviewers, result.flat.count)
+        text = (
+            f"{counted(result.flat.count, 'reviewer')} gave all their items the same "
+        )
+        yield "flat", f"{text}score: {named}."

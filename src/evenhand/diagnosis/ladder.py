@@ -17,7 +17,7 @@ import numpy as np
 
 from evenhand.models.affine import fit_affine, start
 from evenhand.models.bradley_terry import order_values
-from evenhand.models.design import design, settled
+from evenhand.models.design import build_design, settled
 from evenhand.models.isotonic import isotonic
 from evenhand.progress import say
 from evenhand.randomness import Stream, permutation, stream, uniforms
@@ -122,8 +122,8 @@ def pairs_within(ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS) ->
         >>> found.first.tolist(), found.second.tolist(), found.signs.tolist()
         ([0, 0, 1], [1, 2, 2], [-1, -1, 0])
     """
-    who = ratings.reviewer_codes
-    loads = np.bincount(who, minlength=ratings.n_reviewers)
+    reviewers = ratings.reviewer_codes
+    loads = np.bincount(reviewers, minlength=ratings.n_reviewers)
     total = count_pairs(loads)
     rows, place = np.arange(ratings.n_ratings), _place_within(loads)
     if total > most:
@@ -132,23 +132,23 @@ def pairs_within(ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS) ->
         load = 2 + bisect.bisect_right(
             every, most, key=lambda load: count_pairs(np.minimum(loads, load))
         )
-        order = np.lexsort((uniforms(source, ratings.n_ratings), who))
+        order = np.lexsort((uniforms(source, ratings.n_ratings), reviewers))
         rows = np.sort(order[place < load])
         loads = np.minimum(loads, load)
         place = _place_within(loads)
     # Each rating is paired with those of the same reviewer that come after it.
     later = np.repeat(loads, loads) - place - 1
-    one = np.repeat(np.arange(len(rows)), later)
-    other = one + 1 + _place_within(later)
-    first, second = rows[one], rows[other]
+    earlier = np.repeat(np.arange(len(rows)), later)
+    partner = earlier + 1 + _place_within(later)
+    first, second = rows[earlier], rows[partner]
     values = ratings.preference
     above, below = values[first] > values[second], values[first] < values[second]
     return Pairs(
-        who[first],
+        reviewers[first],
         ratings.item_codes[first],
         ratings.item_codes[second],
         above.astype(np.int64) - below,
-        2 / loads[who[first]],
+        2 / loads[reviewers[first]],
         sampled=total > most,
     )
 
@@ -235,10 +235,10 @@ def why_no_ladder(ratings: Ratings) -> str:
             f"Reviewers made more than {MOST_COMPARISONS:,} comparisons, which would "
             "take too long."
         )
-    who, values = ratings.reviewer_codes, ratings.preference
+    reviewers, values = ratings.reviewer_codes, ratings.preference
     # A difference of large scores could leave the floats.
-    told = (who[1:] == who[:-1]) & (values[1:] != values[:-1])
-    return TOO_FEW.get(len(np.unique(who[1:][told])), "")
+    ordered = (reviewers[1:] == reviewers[:-1]) & (values[1:] != values[:-1])
+    return TOO_FEW.get(len(np.unique(reviewers[1:][ordered])), "")
 
 
 def ladder_or_why(ratings: Ratings) -> tuple[Ladder | None, str]:
@@ -284,23 +284,25 @@ def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
     right, total, n_pairs = np.zeros((len(ASSUMPTIONS), number)), np.zeros(number), 0
     for fold in range(tried):
         say(f"Holding out reviewers, part {fold + 1} of {tried}")
-        held = np.flatnonzero((pairs.signs != 0) & (part[pairs.reviewers] == fold))
-        if not len(held):
+        held_out = np.flatnonzero((pairs.signs != 0) & (part[pairs.reviewers] == fold))
+        if not len(held_out):
             continue
-        n_pairs += len(held)
-        who, weights = pairs.reviewers[held], pairs.weights[held]
+        n_pairs += len(held_out)
+        reviewers, weights = pairs.reviewers[held_out], pairs.weights[held_out]
         out = np.flatnonzero(part[ratings.reviewer_codes] == fold)
         values = item_values(ratings.without(out))
-        ahead = np.sign(values[:, pairs.first[held]] - values[:, pairs.second[held]])
-        total += np.bincount(who, weights, number)
-        for rung, hits in enumerate((1 + ahead * pairs.signs[held]) / 2):
-            right[rung] += np.bincount(who, weights * hits, number)
-    found = total > 0
+        ahead = np.sign(
+            values[:, pairs.first[held_out]] - values[:, pairs.second[held_out]]
+        )
+        total += np.bincount(reviewers, weights, number)
+        for rung, hits in enumerate((1 + ahead * pairs.signs[held_out]) / 2):
+            right[rung] += np.bincount(reviewers, weights * hits, number)
+    judged = total > 0
     rungs: tuple[Rung, ...] = ()
     verdict = CANNOT_TELL
-    if found.any():
-        rungs, verdict = judge(right[:, found], total[found])
-    sizes = n_pairs, int(found.sum()), folds, tried
+    if judged.any():
+        rungs, verdict = judge(right[:, judged], total[judged])
+    sizes = n_pairs, int(judged.sum()), folds, tried
     return Ladder(rungs, verdict, *sizes, MEANINGS[verdict])
 
 
@@ -328,19 +330,20 @@ def item_values(ratings: Ratings) -> Table:
         >>> np.argsort(-item_values(ratings), axis=1)[[0, 4]].tolist()
         [[0, 1, 2], [0, 1, 2]]
     """
-    made = design(ratings)
+    design = build_design(ratings)
     # The search for slopes starts from the additive model, which is the rung before.
-    state = start(made)
+    state = start(design)
     additive = state.values
-    fit_affine(made, state, spread=SLOPE_VARIANCE, quick=True)
-    found = [
-        made.by_item(made.scores) / np.where(made.counts > 0, made.count_weights, 1),
+    fit_affine(design, state, spread=SLOPE_VARIANCE, quick=True)
+    fits = [
+        design.by_item(design.scores)
+        / np.where(design.counts > 0, design.count_weights, 1),
         additive,
         state.values,
         isotonic(ratings, stiffness=STIFFNESS).estimates,
         order_values(ratings),
     ]
-    return np.stack([settled(values.copy()) for values in found])
+    return np.stack([settled(values.copy()) for values in fits])
 
 
 def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
@@ -369,13 +372,15 @@ def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
         return rungs, CANNOT_TELL
     sure = float(stdtrit(len(total) - 1, 1 - DOUBT))
 
-    def beats(one: int, other: int) -> bool:
-        gap, error = _gap(right[one], right[other], total)
+    def beats(rung: int, rival: int) -> bool:
+        gap, error = _gap(right[rung], right[rival], total)
         return gap > max(MATTERS, sure * error)
 
     every = range(len(right))
-    chosen = next(one for one in every if not any(beats(other, one) for other in every))
-    ahead = all(beats(chosen, other) for other in range(chosen) or every[-1:])
+    chosen = next(
+        rung for rung in every if not any(beats(rival, rung) for rival in every)
+    )
+    ahead = all(beats(chosen, rival) for rival in range(chosen) or every[-1:])
     return rungs, ASSUMPTIONS[chosen] if ahead else CANNOT_TELL
 
 
@@ -384,8 +389,8 @@ def _gap(first: Table, second: Table, total: Table) -> tuple[float, float]:
     number = len(total)
     whole = float(total.sum())
     gap = float((first - second).sum()) / whole
-    left = first - second - gap * total
-    squares = float(left @ left) * number / max(number - 1, 1)
+    residuals = first - second - gap * total
+    squares = float(residuals @ residuals) * number / max(number - 1, 1)
     return gap, float(np.sqrt(squares)) / whole
 
 

@@ -21,7 +21,7 @@ from scipy.special import nctdtr, stdtr
 from evenhand.columns import place_of
 from evenhand.models import affine
 from evenhand.models.additive import Equations, Mixed
-from evenhand.models.design import Design, design, steps, totals
+from evenhand.models.design import Design, build_design, steps, totals
 from evenhand.models.fixed_sums import fixed_sums
 from evenhand.models.redraws import fit_many
 from evenhand.randomness import Stream, standard_normal, uniforms
@@ -146,13 +146,13 @@ class Model(NamedTuple):
     """The random-effects model of the scores.
 
     Attributes:
-        made: The scores in a safe unit.
+        design: The scores in a safe unit.
         equations: What their offsets and values solve.
         mixed: Offsets and values.
         free: Whether the variances of reviewers and of items can be told from the rest.
     """
 
-    made: Design
+    design: Design
     equations: Equations
     mixed: Mixed
     free: Flags
@@ -166,11 +166,11 @@ def fit_model(ratings: Ratings) -> Model:
         >>> fit_model(Ratings(["a", "a"], ["x", "y"], [1, 2])).free.tolist()
         [False, False]
     """
-    made = design(ratings)
-    equations = Equations(made)
+    design = build_design(ratings)
+    equations = Equations(design)
     # Where the form fixes reviewers' sums, nothing says how strict they are.
     free = equations.free & [fixed_sums(ratings) is None, True]
-    return Model(made, equations, equations.fit(made.scores), free)
+    return Model(design, equations, equations.fit(design.scores), free)
 
 
 def variance_shares(
@@ -193,23 +193,25 @@ def variance_shares(
     """
     if parts is None or not any(parts.shares) or not model.free.any():
         return None
-    made, shares = model.made, _three(np.array(parts.shares[:2]), model.free)
-    least = min(made.n_items, made.n_reviewers)
-    few = least <= BOOTSTRAP_LEVELS and len(made.scores) <= BOOTSTRAP_RATINGS
+    design, shares = model.design, _three(np.array(parts.shares[:2]), model.free)
+    least = min(design.n_items, design.n_reviewers)
+    few = least <= BOOTSTRAP_LEVELS and len(design.scores) <= BOOTSTRAP_RATINGS
     if few:
-        columns = [_redrawn(made, parts, source) for _ in range(REPLICATES)]
-        _, found = fit_many(model.equations, np.stack(columns, axis=1))
-        draws = [_three(one, model.free) for one in found.T]
+        columns = [_redraw(design, parts, source) for _ in range(REPLICATES)]
+        _, redraws = fit_many(model.equations, np.stack(columns, axis=1))
+        draws = [_three(column, model.free) for column in redraws.T]
         low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
     else:
         slack = NORMAL_TAIL * _asymptotic(model, parts)
         low, high = shares - slack, shares + slack
     ends = [shares, np.minimum(low, shares), np.maximum(high, shares)]
-    reviewer, item, rest = (Share(*one) for one in np.clip(ends, 0, 1).T.tolist())
+    reviewer, item, residual = (
+        Share(*column) for column in np.clip(ends, 0, 1).T.tolist()
+    )
     return Shares(
         item=item if model.free[1] else None,
         reviewer=reviewer if model.free[0] else None,
-        rest=rest,
+        rest=residual,
         method=BOOTSTRAP if few else FORMULA,
     )
 
@@ -218,30 +220,30 @@ def _three(two: Scores, free: Flags) -> Scores:
     return np.append(two * free, max(0.0, 1.0 - float(two @ free)))
 
 
-def _redrawn(made: Design, parts: Variances, source: Stream) -> Scores:
+def _redraw(design: Design, parts: Variances, source: Stream) -> Scores:
     """Draw scores with these variances, of mean 0."""
-    ends = np.cumsum([made.n_reviewers, made.n_items, len(made.scores)])
+    ends = np.cumsum([design.n_reviewers, design.n_items, len(design.scores)])
     normal = standard_normal(uniforms(source, int(ends[-1])))
-    offsets, values, rest = np.split(normal, ends[:-1])
+    offsets, values, errors = np.split(normal, ends[:-1])
     scores = (
-        np.sqrt(parts.reviewer) * offsets[made.reviewers]
-        + np.sqrt(parts.item) * values[made.items]
-        + np.sqrt(parts.rest / made.weighted(np.ones(len(rest)))) * rest
+        np.sqrt(parts.reviewer) * offsets[design.reviewers]
+        + np.sqrt(parts.item) * values[design.items]
+        + np.sqrt(parts.rest / design.weighted(np.ones(len(errors)))) * errors
     )
     return np.asarray(scores - scores.mean())
 
 
 def _asymptotic(model: Model, parts: Variances) -> Scores:
     """Return the standard errors of the three shares, by the delta method."""
-    made, rated = model.made, model.made.counts[model.made.counts > 0]
+    design, rated = model.design, model.design.counts[model.design.counts > 0]
     values = np.array([parts.reviewer, parts.item]) * model.free
     # What cannot be told from the rest counts as rest, for items.
     values = np.append(values, parts.rest + parts.item * ~model.free[1])
-    levels = np.array([made.n_reviewers - 1, len(rated) - 1])
-    left = len(made.scores) - 1 - levels @ model.free
-    freedom = np.maximum([*levels, left], 1)
+    levels = np.array([design.n_reviewers - 1, len(rated) - 1])
+    remaining = len(design.scores) - 1 - levels @ model.free
+    freedom = np.maximum([*levels, remaining], 1)
     # The mean over a level of the rest adds to what is seen of its effect.
-    fuzz = np.array([np.mean(1 / made.loads), np.mean(1 / rated), 0.0])
+    fuzz = np.array([np.mean(1 / design.loads), np.mean(1 / rated), 0.0])
     errors = np.sqrt(2 / freedom) * (values + fuzz * parts.rest)
     errors[:2] *= model.free
     slopes = (np.eye(3) - (values / values.sum())[:, None]) / values.sum()
@@ -261,14 +263,14 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
         >>> [errors.shape for errors in effect_errors(model)]
         [(2,), (2,)]
     """
-    made, parts = model.made, model.mixed.variances
+    design, parts = model.design, model.mixed.variances
     # What does not vary has no error, so the other effect's has no part of it.
     offsets, values = model.equations.errors(parts, NOTHING)
     if parts.reviewer == 0:
         return np.zeros_like(offsets), values
     if np.isnan(offsets).any():
-        loads = made.load_weights
-        noise = made.by_reviewer(parts.rest + values[made.items] ** 2) / loads
+        loads = design.load_weights
+        noise = design.by_reviewer(parts.rest + values[design.items] ** 2) / loads
         offsets = np.sqrt(1 / (1 / parts.reviewer + loads / noise))
     return offsets, values
 
@@ -284,37 +286,40 @@ def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
         >>> [one.strictness for one in found]
         ['strict', 'lenient', 'not enough ratings to say']
     """
-    made = model.made
-    state = affine.fit_affine(made, affine.start(made, model.mixed), quick=True)
-    found = compare_with_others(model, state.spread if state.steps else 0.0)
-    constant = say_constant(ratings, made)
-    words = np.where(constant == "", found.words, constant)
+    design = model.design
+    state = affine.fit_affine(design, affine.start(design, model.mixed), quick=True)
+    agreement = compare_with_others(model, state.spread if state.steps else 0.0)
+    constant = say_constant(ratings, design)
+    words = np.where(constant == "", agreement.words, constant)
     offsets, errors = model.mixed.reviewers, effect_errors(model)[0]
-    if found.doubtful.any() and not found.doubtful.all():
+    if agreement.doubtful.any() and not agreement.doubtful.all():
         # Offsets are from the mean of those who have one.
-        offsets = offsets - offsets[~found.doubtful].mean()
+        offsets = offsets - offsets[~agreement.doubtful].mean()
     slopes, slope_errors = state.slopes, np.sqrt(state.slope_variances)
     prior = model.mixed.variances.reviewer
     strict = _words(offsets, errors, prior, ("strict", "lenient"))
     wide = _words(slopes - 1, slope_errors, state.spread, ("narrow", "wide"))
-    known, sloped = ~found.doubtful & model.free[0], ~found.doubtful & (state.steps > 0)
+    has_offset, sloped = (
+        ~agreement.doubtful & model.free[0],
+        ~agreement.doubtful & (state.steps > 0),
+    )
     missing = np.where(np.isin(words, DISAGREEING), words, NOT_ENOUGH)
-    several, nothing = made.loads > 1, np.array(None)
+    several, nothing = design.loads > 1, np.array(None)
     columns = zip(
         ratings.reviewer_labels,
-        made.loads.tolist(),
-        np.where(known, made.in_units(offsets), nothing).tolist(),
-        np.where(known, made.in_units(errors), nothing).tolist(),
-        np.where(known & several, strict, missing).tolist(),
+        design.loads.tolist(),
+        np.where(has_offset, design.in_units(offsets), nothing).tolist(),
+        np.where(has_offset, design.in_units(errors), nothing).tolist(),
+        np.where(has_offset & several, strict, missing).tolist(),
         np.where(sloped, slopes, nothing).tolist(),
         np.where(sloped, slope_errors, nothing).tolist(),
         np.where(sloped & several, wide, missing).tolist(),
         words.tolist(),
-        np.where(found.tested, found.correlations, nothing).tolist(),
+        np.where(agreement.tested, agreement.correlations, nothing).tolist(),
         strict=True,
     )
     people = [Reviewer(*row) for row in columns]
-    return tuple(sorted(people, key=lambda one: place_of(one.reviewer)))
+    return tuple(sorted(people, key=lambda reviewer: place_of(reviewer.reviewer)))
 
 
 class Agreement(NamedTuple):
@@ -353,31 +358,37 @@ def compare_with_others(model: Model, spread: float) -> Agreement:
         >>> compare_with_others(fit_model(ratings), 0.0).words.tolist()[3:]
         ['agrees', 'against the others']
     """
-    made, number, parts = model.made, model.made.n_reviewers, model.mixed.variances
-    level = made.scores - model.mixed.reviewers[made.reviewers]
-    others = made.counts[made.items] - 1
+    design, number, parts = (
+        model.design,
+        model.design.n_reviewers,
+        model.mixed.variances,
+    )
+    level = design.scores - model.mixed.reviewers[design.reviewers]
+    others = design.counts[design.items] - 1
     rows = others > 0
-    who, others = made.reviewers[rows], others[rows]
-    sums = totals(made.items, level, made.n_items)
-    means = (sums[made.items] - level)[rows] / others
+    reviewers, others = design.reviewers[rows], others[rows]
+    sums = totals(design.items, level, design.n_items)
+    means = (sums[design.items] - level)[rows] / others
     total = parts.item + parts.rest / others
-    trust = np.divide(parts.item, total, out=np.zeros(len(who)), where=total > 0)
-    loads = np.bincount(who, minlength=number)
+    trust = np.divide(parts.item, total, out=np.zeros(len(reviewers)), where=total > 0)
+    loads = np.bincount(reviewers, minlength=number)
 
     def average(values: Scores) -> Scores:
-        return np.asarray(np.bincount(who, values, number) / np.maximum(loads, 1))
+        return np.asarray(np.bincount(reviewers, values, number) / np.maximum(loads, 1))
 
     def centred(values: Scores) -> Scores:
-        return np.asarray(values - average(values)[who])
+        return np.asarray(values - average(values)[reviewers])
 
-    own, theirs = centred(made.scores[rows]), centred(means)
+    own, theirs = centred(design.scores[rows]), centred(means)
     width = np.sqrt(average(theirs**2))
     size = np.sqrt(average(own**2)) * width
     tested = (loads >= ORDERED) & (size > affine.NEGLIGIBLE * size.max(initial=0.0))
-    found = np.zeros(number)
-    found[tested] = np.clip(average(own * theirs)[tested] / size[tested], -1, 1)
+    correlations = np.zeros(number)
+    correlations[tested] = np.clip(average(own * theirs)[tested] / size[tested], -1, 1)
     freedom = np.maximum(loads - 2, 1)
-    t = found * np.sqrt(freedom / np.maximum(1 - found**2, np.finfo(float).eps))
+    t = correlations * np.sqrt(
+        freedom / np.maximum(1 - correlations**2, np.finfo(float).eps)
+    )
     noise = np.sqrt(average(parts.item * (1 - trust)) + parts.rest)
     expected = np.sqrt(loads) * average(centred(trust * means) * theirs)
     floor = np.finfo(float).tiny
@@ -386,16 +397,16 @@ def compare_with_others(model: Model, spread: float) -> Agreement:
     clear = by_chance >= 1 - TAIL
     # Of two, nobody can say who goes against whom.
     several = average(others.astype(float)) >= FEWEST_OTHERS
-    heard = tested & (several | (_others_in_common(made) >= FEWEST_OTHERS))
-    ordinary = float(np.median(found[tested])) if tested.any() else 0.0
-    high = correlation_interval(found, loads)[1]
+    heard = tested & (several | (_others_in_common(design) >= FEWEST_OTHERS))
+    ordinary = float(np.median(correlations[tested])) if tested.any() else 0.0
+    high = correlation_interval(correlations, loads)[1]
     low = high < LOW * ordinary
     little, unrelated = clear & low, (usual <= ACCUSED) | low
     cases = [~heard, by_chance <= ACCUSED, little, clear, unrelated]
-    said = [NOT_ENOUGH, AGAINST, LITTLE, AGREES, UNRELATED]
-    words = np.select(cases, said, NOT_ENOUGH)
-    doubtful = tested & (little | ~clear & ((usual <= DOUBTED) | (found <= 0)))
-    return Agreement(tested, found, words, doubtful)
+    verdicts = [NOT_ENOUGH, AGAINST, LITTLE, AGREES, UNRELATED]
+    words = np.select(cases, verdicts, NOT_ENOUGH)
+    doubtful = tested & (little | ~clear & ((usual <= DOUBTED) | (correlations <= 0)))
+    return Agreement(tested, correlations, words, doubtful)
 
 
 def correlation_interval(correlations: Scores, numbers: Codes) -> tuple[Scores, Scores]:
@@ -421,19 +432,19 @@ def common_items(ratings: Ratings) -> dict[Label, int]:
         {'a': 1, 'b': 1}
     """
     shared = np.bincount(ratings.item_codes)[ratings.item_codes] > 1
-    who = ratings.reviewer_codes[shared]
-    counts = np.bincount(who, minlength=ratings.n_reviewers).tolist()
+    reviewers = ratings.reviewer_codes[shared]
+    counts = np.bincount(reviewers, minlength=ratings.n_reviewers).tolist()
     return dict(zip(ratings.reviewer_labels, counts, strict=True))
 
 
-def _others_in_common(made: Design) -> Codes:
+def _others_in_common(design: Design) -> Codes:
     """Count with how many others each reviewer has many items in common, if few are."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
 
-    if made.n_reviewers > FEW_REVIEWERS:
-        return np.zeros(made.n_reviewers, dtype=np.int64)
-    ends, sizes = (made.reviewers, made.items), (made.n_reviewers, made.n_items)
-    links = csr_array((np.ones(len(made.scores)), ends), sizes)
+    if design.n_reviewers > FEW_REVIEWERS:
+        return np.zeros(design.n_reviewers, dtype=np.int64)
+    ends, sizes = (design.reviewers, design.items), (design.n_reviewers, design.n_items)
+    links = csr_array((np.ones(len(design.scores)), ends), sizes)
     common = (links @ links.T).toarray() >= MANY_ITEMS
     return np.asarray(common.sum(axis=1) - common.diagonal())
 
@@ -448,7 +459,7 @@ def _chance_of_less(
     return np.asarray(below @ (shares / shares.sum()))
 
 
-def say_constant(ratings: Ratings, made: Design) -> NDArray[np.str_]:
+def say_constant(ratings: Ratings, design: Design) -> NDArray[np.str_]:
     """Say who gave one score to all their items, if that tells them from others.
 
     If two scores of one reviewer are equal with probability q, all k of them are with
@@ -458,17 +469,17 @@ def say_constant(ratings: Ratings, made: Design) -> NDArray[np.str_]:
         >>> from evenhand.ratings import Ratings
         >>> rows = Ratings(["a"] * 5 + ["b"] * 5, [1, 2, 3, 4, 5] * 2,
         ...                [8, 8, 8, 8, 8, 1, 2, 3, 5, 4])
-        >>> say_constant(rows, design(rows)).tolist()
+        >>> say_constant(rows, build_design(rows)).tolist()
         ['always gives 8', '']
     """
-    number, found = made.n_reviewers, steps(made.reviewers, ratings.scores)
-    tied = totals(found.reviewers, found.sizes * (found.sizes - 1.0), number)
-    pairs = made.loads * (made.loads - 1.0)
+    number, tiers = design.n_reviewers, steps(design.reviewers, ratings.scores)
+    tied = totals(tiers.reviewers, tiers.sizes * (tiers.sizes - 1.0), number)
+    pairs = design.loads * (design.loads - 1.0)
     rates = (tied.sum() - tied) / np.maximum(pairs.sum() - pairs, 1)
-    flat = (pairs.sum() > pairs) & (made.loads > 1) & (tied == pairs)
-    sure = flat & (rates ** (made.loads / 2) <= ACCUSED)
-    given = ratings.scores[np.searchsorted(made.reviewers, np.arange(number))]
-    return np.where(sure, [f"always gives {one:g}" for one in given], "")
+    flat = (pairs.sum() > pairs) & (design.loads > 1) & (tied == pairs)
+    sure = flat & (rates ** (design.loads / 2) <= ACCUSED)
+    scores = ratings.scores[np.searchsorted(design.reviewers, np.arange(number))]
+    return np.where(sure, [f"always gives {score:g}" for score in scores], "")
 
 
 def _words(
@@ -540,8 +551,8 @@ def information(model: Model) -> float:
         >>> round(information(model) * model.mixed.variances.rest, 6)
         1.0
     """
-    made, parts = model.made, model.mixed.variances
-    load, items = float(np.median(made.loads)), made.n_items
+    design, parts = model.design, model.mixed.variances
+    load, items = float(np.median(design.loads)), design.n_items
     within = min(1.0, (1 - 1 / load) / (1 - 1 / items)) if items > 1 else 0.0
     return within / parts.rest + (1 - within) / (parts.rest + load * parts.reviewer)
 
@@ -590,9 +601,11 @@ def reviews_needed(
         cut=top - first,
         normal=standard_normal(uniforms(source, (2, DRAWS, len(window)))),
     )
-    pair, side = (tuple(trial.target(one, by) for one in TARGETS) for by in (0, 1))
+    pair, side = (
+        tuple(trial.target(probability, by) for probability in TARGETS) for by in (0, 1)
+    )
     curve = ((more, *trial.chances(more)) for more in GRID)
-    found = Needed(
+    needed = Needed(
         top=int(top),
         above=names[int(order[top - 1])],
         below=names[int(order[top])],
@@ -600,9 +613,9 @@ def reviews_needed(
         pair=pair,
         side=side,
         curve=tuple(dict(zip(CURVE, row, strict=True)) for row in curve),
-        reviews_now=float(np.median(model.made.counts)),
+        reviews_now=float(np.median(model.design.counts)),
     )
-    return found, ""
+    return needed, ""
 
 
 class _Trial:
@@ -633,22 +646,28 @@ class _Trial:
             seen = self.truth + self.noise / np.sqrt(added)
             after = (now * self.means + added * seen) / (now + added)
         cut = self.cut
-        first, second = (it[:, cut - 1] >= it[:, cut] for it in (after, self.truth))
+        first, second = (
+            values[:, cut - 1] >= values[:, cut] for values in (after, self.truth)
+        )
         side = (self._top(after) == self.true_top)[:, self.near].mean(axis=1)
         root = float(np.sqrt(DRAWS))
-        both = first == second, side
-        return tuple(float(it) for one in both for it in (one.mean(), one.std() / root))
+        outcomes = first == second, side
+        return tuple(
+            float(number)
+            for hits in outcomes
+            for number in (hits.mean(), hits.std() / root)
+        )
 
-    def target(self, probability: float, which: int) -> Target:
+    def target(self, probability: float, by: int) -> Target:
         """Find the fewest reviews that reach a probability, and their error."""
 
         def fewest(shift: float) -> int | None:
             def reached(more: int) -> bool:
-                chance, error = self.chances(more)[2 * which : 2 * which + 2]
+                chance, error = self.chances(more)[2 * by : 2 * by + 2]
                 return chance + shift * error >= probability
 
             # The same draws serve all numbers, so the chance hardly ever falls.
-            found = bisect.bisect_left(range(MOST_REVIEWS), x=True, key=reached)
-            return found if reached(found) else None
+            number = bisect.bisect_left(range(MOST_REVIEWS), x=True, key=reached)
+            return number if reached(number) else None
 
         return Target(probability, fewest(0.0), fewest(2.0), fewest(-2.0))

@@ -140,10 +140,10 @@ class Warp:
             >>> Warp((), 1, 9, "mean", 7, {}).to_dict()["schema"]
             'evenhand.warp/1'
         """
-        asked: dict[str, Json] = {"draws": self.draws, "top": self.top}
-        survivals = [asdict(found) for found in self.survivals]
-        head = {"schema": "evenhand.warp/1", **asked, "survivals": survivals}
-        return {**head, **tail(self, parameters=asked)}
+        parameters: dict[str, Json] = {"draws": self.draws, "top": self.top}
+        survivals = [asdict(survival) for survival in self.survivals]
+        head = {"schema": "evenhand.warp/1", **parameters, "survivals": survivals}
+        return {**head, **tail(self, parameters=parameters)}
 
     def sentences(self, method: str | None = None) -> tuple[str, ...]:
         """Say for each strength and method, or for one method, what survived.
@@ -156,10 +156,10 @@ class Warp:
             0.51.',)
         """
         return tuple(
-            f"Under {found.strength} warps {_stay(found, self.top)}. Agreement is "
-            f"{found.agreement:.2f}."
-            for found in self.survivals
-            if method in (None, found.method)
+            f"Under {survival.strength} warps {_stay(survival, self.top)}. Agreement "
+            f"is {survival.agreement:.2f}."
+            for survival in self.survivals
+            if method in (None, survival.method)
         )
 
     def __repr__(self) -> str:
@@ -168,16 +168,16 @@ class Warp:
         return "\n".join([title, *self.sentences()])
 
 
-def _stay(found: Survival, k: int) -> str:
+def _stay(survival: Survival, k: int) -> str:
     """Say how many of the best k stay, and which leaves most often."""
     if k == 1:
-        share = 100 * found.stay
-        return f"the best one by {found.method} stays in {share:.0f} % of draws"
-    said = f"{found.stay:.1f} of the best {k:,} by {found.method} stay on average"
-    first = min(found.items[:k], key=lambda row: row.p_top)
+        share = 100 * survival.stay
+        return f"the best one by {survival.method} stays in {share:.0f} % of draws"
+    text = f"{survival.stay:.1f} of the best {k:,} by {survival.method} stay on average"
+    first = min(survival.items[:k], key=lambda row: row.p_top)
     share = 100 * (1 - first.p_top)
     leaves = f"; {printable(first.item)} leaves most often ({share:.0f} % of draws)"
-    return said + (leaves if share else "")
+    return text + (leaves if share else "")
 
 
 # From three uniforms of each reviewer, and their normal quantiles, to the reviewers'
@@ -272,23 +272,25 @@ def warp(
     seed = seed_from(rng)
     require_sequence("names", strength=strength)
     strengths = (strength,) if isinstance(strength, str) else tuple(strength)
-    k = _checked(ratings, draws, strengths, top)
+    k = _check(ratings, draws, strengths, top)
     require_executor(executor)
     chosen = as_method(method, RankMethod)
     # A user's function may be called mean, too.
     own = chosen.own and chosen.called != Mean.name
     name = chosen.called if own else str(chosen)
     methods: dict[str, RankMethod] = {name: chosen, "mean": Mean()}
-    orders = {label: one.order_checked(ratings, seed) for label, one in methods.items()}
+    orders = {
+        label: ranker.order_checked(ratings, seed) for label, ranker in methods.items()
+    }
     step = min(max(AT_ONCE // ratings.n_ratings, 1), chosen.sets_at_once)
     work = functools.partial(_warped_orders, ratings, methods, seed)
     survivals = []
-    for one in strengths:
+    for degree in strengths:
         draw = [range(draws)[start : start + step] for start in range(0, draws, step)]
-        found = list(run_parts(work, [(one, part) for part in draw], executor))
+        parts = list(run_parts(work, [(degree, part) for part in draw], executor))
         for label, before in orders.items():
-            again = np.concatenate([part[label] for part in found])
-            survivals.append(_survival(ratings, (label, one), before, again, k))
+            again = np.concatenate([part[label] for part in parts])
+            survivals.append(_survival(ratings, (label, degree), before, again, k))
     return Warp(
         survivals=tuple(survivals),
         top=k,
@@ -309,8 +311,8 @@ def _warped_orders(
     """Order scores warped by some draws of a strength by each method, row by row."""
     strength, draws = part
     sources = (stream(seed, f"warp {strength} {draw}") for draw in draws)
-    given = ratings.scores, ratings.reviewer_codes
-    sets = [warped(*given, one, strength) for one in sources]
+    data = ratings.scores, ratings.reviewer_codes
+    sets = [warped(*data, source, strength) for source in sources]
     return {
         label: np.stack(method.rerank(ratings, sets, seed))
         for label, method in methods.items()
@@ -357,16 +359,16 @@ def _units(scores: Scores) -> tuple[Scores, float, float]:
 
 def _kept_apart(warped: Scores, scores: Scores, reviewer_codes: Codes) -> Scores:
     """Keep the order and the ties of a reviewer's scores where rounding has not."""
-    found = steps(reviewer_codes, scores)
-    values = np.empty(len(found.sizes))
-    values[found.rows] = warped
-    same = np.diff(found.reviewers) == 0
+    tiers = steps(reviewer_codes, scores)
+    values = np.empty(len(tiers.sizes))
+    values[tiers.rows] = warped
+    same = np.diff(tiers.reviewers) == 0
     while len(low := np.flatnonzero(same & (np.diff(values) <= 0))):
         values[low + 1] = np.nextafter(values[low], np.inf)
-    return values[found.rows]
+    return values[tiers.rows]
 
 
-def _checked(
+def _check(
     ratings: Ratings, draws: int, strengths: Sequence[str], top: int | None
 ) -> int:
     if ratings.kind != "scores":

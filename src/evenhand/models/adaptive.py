@@ -22,7 +22,7 @@ from evenhand.models.additive import (
 )
 from evenhand.models.bradley_terry import order_values, orders_without_each
 from evenhand.models.design import (
-    design,
+    build_design,
     fit_of,
     normal_scores,
     rank_shares,
@@ -83,21 +83,21 @@ def adaptive(ratings: Ratings) -> Fit:
         ([1.14, 0.15, -1.29], 0.0)
     """
     ordinal = standardised(order_values(ratings))
-    told, parts, converged = list[Notice](), None, True
+    warnings, parts, converged = list[Notice](), None, True
     if ratings.kind == "scores":
-        equations = Equations(design(ratings))
+        equations = Equations(build_design(ratings))
         fits = fit_views(views_of(ratings, ratings.scores), equations)
-        parts, converged = fits[-1].variances, all(one.converged for one in fits)
-        estimates, rho = _combined(fits, ordinal, fixed=fixed_sums(ratings) is not None)
-        told = bound_notices(*fits)
+        parts, converged = fits[-1].variances, all(mixed.converged for mixed in fits)
+        estimates, rho = _combine(fits, ordinal, fixed=fixed_sums(ratings) is not None)
+        warnings = bound_notices(*fits)
     else:
-        estimates, rho, told = ordinal, 1.0, [ORDERS_ONLY]
+        estimates, rho, warnings = ordinal, 1.0, [ORDERS_ONLY]
     wild = rho > WILD
     fit = fit_of(
         ratings,
         "adaptive",
         estimates,
-        *told,
+        *warnings,
         groups=components(comparisons(ratings)) if wild else None,
         what=APART if wild else LEVELS,
     )
@@ -128,18 +128,20 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
     ordinal = standardised(order_values(ratings))
     if fixed_sums(ratings):
         return [settled(ordinal) for _ in sets]
-    equations = Equations(design(ratings))
-    views = [views_of(ratings, one) for one in sets]
+    equations = Equations(build_design(ratings))
+    views = [views_of(ratings, scores) for scores in sets]
     if not equations.whole:
-        fits = [fit_views(some, equations) for some in views]
-        return [settled(_combined(some, ordinal)[0]) for some in fits]
-    columns = np.stack([_centred(view) for some in views for view in some], axis=1)
+        fits = [fit_views(set_views, equations) for set_views in views]
+        return [settled(_combine(set_fits, ordinal)[0]) for set_fits in fits]
+    columns = np.stack(
+        [_centre(view) for set_views in views for view in set_views], axis=1
+    )
     items, parts = fit_many(equations, columns)
     values = items.T.reshape(len(sets), len(views[0]), -1)
     # Of the last view, the ranks.
     shares = parts[0].reshape(len(sets), -1)[:, -1].tolist()
-    both = zip(values, shares, strict=True)
-    return [settled(_weighed(some, rho, ordinal)) for some, rho in both]
+    rows = zip(values, shares, strict=True)
+    return [settled(_weigh(predictions, rho, ordinal)) for predictions, rho in rows]
 
 
 def adaptive_without_each(ratings: Ratings) -> Table:
@@ -156,14 +158,14 @@ def adaptive_without_each(ratings: Ratings) -> Table:
     """
     if ratings.kind != "scores" or fixed_sums(ratings):
         return orders_without_each(ratings)
-    made = design(ratings)
-    equations, views = Equations(made), views_of(ratings, ratings.scores)
+    design = build_design(ratings)
+    equations, views = Equations(design), views_of(ratings, ratings.scores)
     fits = fit_views(views, equations)
-    both = zip(views, fits, strict=True)
-    values = [without_each(equations, made, _centred(one), fit) for one, fit in both]
+    rows = zip(views, fits, strict=True)
+    values = [without_each(equations, design, _centre(view), fit) for view, fit in rows]
     rho = fits[-1].variances.shares[0]
     orders = standardised(orders_without_each(ratings))
-    return _weighed(values, rho, orders)
+    return _weigh(values, rho, orders)
 
 
 def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
@@ -171,35 +173,37 @@ def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> made = design(Ratings(["a", "a"], ["x", "y"], [1, 1]))
+        >>> made = build_design(Ratings(["a", "a"], ["x", "y"], [1, 1]))
         >>> fit_views([made.scores], Equations(made))[0].items.tolist()
         [0.0, 0.0]
     """
-    start, found = START, list[Mixed]()
+    start, fits = START, list[Mixed]()
     for scores in views:
-        found.append(equations.fit(_centred(scores), start))
-        if (ratios := found[-1].ratios) is not None:
+        fits.append(equations.fit(_centre(scores), start))
+        if (ratios := fits[-1].ratios) is not None:
             # The next view is much like this one, so its search starts from here.
             start = equations.ordered(*np.maximum(ratios, LEAST_START).tolist())
-    return found
+    return fits
 
 
-def _centred(scores: Scores) -> Scores:
+def _centre(scores: Scores) -> Scores:
     # The rounding errors of a mean are no scores.
     return scores - (scores.mean() if np.ptp(scores) else scores)
 
 
-def _combined(
+def _combine(
     fits: Sequence[Mixed], ordinal: Scores, *, fixed: bool = False
 ) -> tuple[Scores, float]:
     """Return the estimates, and rho: 1 if the form fixes reviewers' sums."""
     rho = 1.0 if fixed else fits[-1].variances.shares[0]
-    return _weighed([one.items for one in fits], rho, ordinal), rho
+    return _weigh([mixed.items for mixed in fits], rho, ordinal), rho
 
 
-def _weighed(values: Iterable[Table], rho: float, ordinal: Table) -> Table:
+def _weigh(values: Iterable[Table], rho: float, ordinal: Table) -> Table:
     """Add up the predictions, and weigh them against the orders."""
-    total = sum((standardised(one) for one in values), np.zeros_like(ordinal))
+    total = sum(
+        (standardised(prediction) for prediction in values), np.zeros_like(ordinal)
+    )
     return np.asarray((1 - rho**2) * standardised(total) + rho**2 * ordinal)
 
 
@@ -218,7 +222,7 @@ def views_of(ratings: Ratings, scores: Scores) -> Sequence[Scores]:
     width = FENCE * (high - low)
     fenced = np.clip(parts, low - width, high + width) if width > 0 else scores
     shares = np.sqrt(12) * rank_shares(scores)
-    return design(ratings, fenced).scores, normal_scores(scores), shares
+    return build_design(ratings, fenced).scores, normal_scores(scores), shares
 
 
 def rho_sentence(rho: float) -> str:

@@ -37,7 +37,7 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
 from evenhand.models import solver
-from evenhand.models.design import ROUNDING, Design, Variances, design, fit_of
+from evenhand.models.design import ROUNDING, Design, Variances, build_design, fit_of
 from evenhand.models.nodes import EQUAL, Peaks
 from evenhand.models.solver import ROUGH, Definite, one_thread, signs
 
@@ -109,29 +109,29 @@ def additive(ratings: Ratings) -> Fit:
         >>> fit.estimates.round(3).tolist(), fit.offsets.round(3).tolist()
         ([1.986, 0.301, -2.287], [0.348, -1.96, 1.612])
     """
-    made = design(ratings)
-    equations = Equations(made)
-    mixed = equations.fit(made.scores)
-    told = [*confounded(equations.free), *bound_notices(mixed)]
-    values = made.in_units(mixed.items)
-    fit = fit_of(ratings, "additive", values, *told, converged=mixed.converged)
+    design = build_design(ratings)
+    equations = Equations(design)
+    mixed = equations.fit(design.scores)
+    warnings = [*confounded(equations.free), *bound_notices(mixed)]
+    values = design.in_units(mixed.items)
+    fit = fit_of(ratings, "additive", values, *warnings, converged=mixed.converged)
     return replace(
         fit,
-        errors=frozen(made.in_units(equations.errors(mixed.variances)[1])),
-        offsets=frozen(made.in_units(mixed.reviewers)),
-        variances=made.squared(mixed.variances),
+        errors=frozen(design.in_units(equations.errors(mixed.variances)[1])),
+        offsets=frozen(design.in_units(mixed.reviewers)),
+        variances=design.squared(mixed.variances),
     )
 
 
-def confounded(known: Flags) -> list[Notice]:
+def confounded(free: Flags) -> list[Notice]:
     """Say whether the variances of reviewers and of items can be told from the rest.
 
     Examples:
         >>> confounded(np.array([True, False]))[0].code
         'confounded'
     """
-    told = zip(APART, known, strict=True)
-    return [Notice("confounded", text) for text, free in told if not free]
+    effects = zip(APART, free, strict=True)
+    return [Notice("confounded", text) for text, is_free in effects if not is_free]
 
 
 def bound_notices(*fits: Mixed) -> list[Notice]:
@@ -141,7 +141,7 @@ def bound_notices(*fits: Mixed) -> list[Notice]:
         >>> bound_notices(Mixed(np.zeros(1), np.zeros(1), Variances(0.0, 0.0, 0.0)))
         []
     """
-    ratios = [one.ratios.max() for one in fits if one.ratios is not None]
+    ratios = [mixed.ratios.max() for mixed in fits if mixed.ratios is not None]
     return [BOUND] if max(ratios, default=0.0) >= MOST else []
 
 
@@ -180,13 +180,13 @@ class Links:
         """t, which holds the sum of the kept effect at 0: a level's usual weight."""
         return self.size / len(self.counts)
 
-    def __init__(self, made: Design, *, kept_items: bool = True) -> None:
+    def __init__(self, design: Design, *, kept_items: bool = True) -> None:
         """Count the ratings, each as much as it weighs; items or reviewers are kept."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
 
-        ends = (made.n_reviewers, made.reviewers), (made.n_items, made.items)
+        ends = (design.n_reviewers, design.reviewers), (design.n_items, design.items)
         (above, dropped), (below, kept) = ends if kept_items else ends[::-1]
-        rows, once = np.arange(len(kept)), made.weighted(np.ones(len(kept)))
+        rows, once = np.arange(len(kept)), design.weighted(np.ones(len(kept)))
         self._dropped = csr_array((once, (dropped, rows)), (above, len(rows)))
         self._kept = csr_array((once, (kept, rows)), (below, len(rows)))
         self.loads, self.counts = self._dropped.sum(axis=1), self._kept.sum(axis=1)
@@ -215,18 +215,18 @@ class Links:
 
     def diagonal(self, ratio: float) -> Table:
         """Return that of X'X - M' W M."""
-        found = np.append([0.0], self.counts) - self.back**2 @ self.weights(ratio)
-        found[0] = self.loads @ (self.level / (1 + ratio * self.loads))
-        return np.asarray(found)
+        entries = np.append([0.0], self.counts) - self.back**2 @ self.weights(ratio)
+        entries[0] = self.loads @ (self.level / (1 + ratio * self.loads))
+        return np.asarray(entries)
 
     def table(self, ratio: float, prior: Table | float = 0.0) -> Table:
         """Return X'X - M' W M as a table, with a prior's precisions."""
-        found = self.gram(-self.weights(ratio))
-        found[np.diag_indices(len(found))] += np.append([0.0], self.counts)
-        found[np.diag_indices(len(found))] += prior
+        entries = self.gram(-self.weights(ratio))
+        entries[np.diag_indices(len(entries))] += np.append([0.0], self.counts)
+        entries[np.diag_indices(len(entries))] += prior
         # What is left of the counts may be little, so it is not taken as a difference.
-        found[0] = found[:, 0] = self.back @ (self.level / (1 + ratio * self.loads))
-        return found
+        entries[0] = entries[:, 0] = self.back @ (self.level / (1 + ratio * self.loads))
+        return entries
 
     def pull(self, sums: Sums, ratio: float) -> Table:
         """Return p."""
@@ -257,23 +257,26 @@ class Equations:
         turned: Who rated what at ratios of the dropped effect, by their logarithms.
     """
 
-    def __init__(self, made: Design) -> None:
+    def __init__(self, design: Design) -> None:
         """Keep the smaller effect, so that a table fits if it can.
 
         Beyond a table, probes over both effects' levels are drawn.
 
         Examples:
             >>> from evenhand.ratings import Ratings
-            >>> Equations(design(Ratings(["a", "a"], ["x", "y"], [1, 2]))).kept_items
+            >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+            >>> Equations(build_design(ratings)).kept_items
             False
         """
-        least = min(made.n_items, made.n_reviewers)
-        self.kept_items = least > solver.TABLE or made.n_items == least
+        least = min(design.n_items, design.n_reviewers)
+        self.kept_items = least > solver.TABLE or design.n_items == least
         # An effect with one rating a level is the rest by another name, and one with
         # one level is the mean.
-        loads = made.loads, made.counts
-        self.free = np.array([it.max() > 1 and (it > 0).sum() > 1 for it in loads])
-        self.links = links = Links(made, kept_items=self.kept_items)
+        loads = design.loads, design.counts
+        self.free = np.array(
+            [counts.max() > 1 and (counts > 0).sum() > 1 for counts in loads]
+        )
+        self.links = links = Links(design, kept_items=self.kept_items)
         # The last answer to each question, from which passes start.
         self._answers: dict[str, Table] = {}
         self.turned: dict[float, Turned] = {}
@@ -296,9 +299,9 @@ class Equations:
         What cannot be told from the rest counts as rest for reviewers, and half for
         items, whose order is what is asked for.
         """
-        held = np.where(self.free, np.clip(ratios, LEAST, MOST), (LEAST, 1.0))
+        begin = np.where(self.free, np.clip(ratios, LEAST, MOST), (LEAST, 1.0))
         order = slice(None) if self.kept_items else slice(None, None, -1)
-        return held[order], self.free[order]
+        return begin[order], self.free[order]
 
     def at(self, ratios: Table) -> None:
         """Move to new ratios."""
@@ -317,19 +320,19 @@ class Equations:
         """Multiply columns by A."""
         links, (a, b) = self.links, self.ratios.tolist()
         moved = links.weights(a)[:, None] * (links.matrix @ columns)
-        found = -(links.back @ moved)
+        products = -(links.back @ moved)
         mean, kept = columns[0], columns[1:]
-        found[0] += links.counts.sum() * mean + links.counts @ kept
-        found[1:] += links.counts[:, None] * (mean + kept) + kept / b
-        found[1:] += links.shift * kept.mean(axis=0)
-        return np.asarray(found)
+        products[0] += links.counts.sum() * mean + links.counts @ kept
+        products[1:] += links.counts[:, None] * (mean + kept) + kept / b
+        products[1:] += links.shift * kept.mean(axis=0)
+        return np.asarray(products)
 
     def solve(self, right: Table, key: str, tolerance: float = SOLVED) -> Table:
         """Solve; passes start from the last answer to the same question."""
-        found = self.inside.solve(right, self._answers.get(key), tolerance=tolerance)
+        solution = self.inside.solve(right, self._answers.get(key), tolerance=tolerance)
         if not self.whole:
-            self._answers[key] = found
-        return found
+            self._answers[key] = solution
+        return solution
 
     def predict(self, sums: Sums, tolerance: float = SOLVED) -> tuple[Table, float]:
         """Return x and q."""
@@ -351,19 +354,19 @@ class Equations:
         if table is None:
             mapped = links.back @ (self._thrown / spread[:, None])
             right = np.hstack([mapped, self._kept])
-            found = (right * self.solve(right, "traces", ROUGH)).sum(axis=0)
-            means = found.reshape(2, -1).mean(axis=1)
+            forms = (right * self.solve(right, "traces", ROUGH)).sum(axis=0)
+            means = forms.reshape(2, -1).mean(axis=1)
             return -means / [1, b**2], np.full((2, 2), np.nan)
         # By a, A' is -M' spread^-2 M and A'' is 2 M' load spread^-3 M.
         mapped, kept = links.matrix @ table, table[1:, 1:]
         # The diagonal of M T M'.
-        known, inner = (links.matrix * mapped).sum(axis=1), np.trace(kept)
+        diagonal, inner = (links.matrix * mapped).sum(axis=1), np.trace(kept)
         product = links.back @ np.multiply(mapped, spread[:, None] ** -2, out=mapped)
         cross = -np.einsum("ij,ij->", product[:, 1:], table[:, 1:]) / b**2
-        twice = 2 * known @ (links.loads * spread**-3)
+        twice = 2 * diagonal @ (links.loads * spread**-3)
         by_a = twice - np.einsum("ij,ji->", product, product)
         by_b = 2 * inner / b**3 - np.einsum("ij,ij->", kept, kept) / b**4
-        first = -np.array([known @ spread**-2, inner / b**2])
+        first = -np.array([diagonal @ spread**-2, inner / b**2])
         return first, np.array([[by_a, cross], [cross, by_b]])
 
     def likelihood(self, sums: Sums, ratios: Table) -> Likelihood:
@@ -372,29 +375,33 @@ class Equations:
         links, (a, b) = self.links, ratios.tolist()
         loads, spread, size = links.loads, 1 + a * links.loads, len(links.counts)
         x, squared = self.predict(sums)
-        left, inner = sums.dropped - links.matrix @ x, np.append([0.0], x[1:])
+        residuals, inner = sums.dropped - links.matrix @ x, np.append([0.0], x[1:])
         # Of q.
-        targets = np.stack([links.back @ (left / spread**2), -inner / b**2], axis=1)
-        first = -np.array([(left**2 / spread**2).sum(), inner @ inner / b**2])
+        targets = np.stack(
+            [links.back @ (residuals / spread**2), -inner / b**2], axis=1
+        )
+        first = -np.array([(residuals**2 / spread**2).sum(), inner @ inner / b**2])
         second = -2 * targets.T @ self.solve(targets, "targets")
-        bends = (loads * left**2 / spread**3).sum(), inner @ inner / b**3
+        bends = (loads * residuals**2 / spread**3).sum(), inner @ inner / b**3
         second += 2 * np.diag(bends)
         # Of the determinants.
-        slope, known = self.traces()
+        slope, trace_bends = self.traces()
         shares, shift = loads / spread, links.shift / (1 + links.shift * b)
         slope += [(links.times * shares).sum(), size / b - shift]
-        known -= np.diag([(links.times * shares**2).sum(), size / b**2 - shift**2])
+        trace_bends -= np.diag(
+            [(links.times * shares**2).sum(), size / b**2 - shift**2]
+        )
         share = (links.size - 1) / squared
         outer = share / squared * np.outer(first, first)
         # The average of the observed and the expected, in which second traces cancel.
         average = share * second / 2 - outer
-        curvature = share * second - outer + known if self.whole else average
+        curvature = share * second - outer + trace_bends if self.whole else average
         value = (links.size - 1) * np.log(squared) + self.inside.determinant
         value += (links.times * np.log(spread)).sum() + size * np.log(b)
         value -= np.log1p(links.shift * b)
         slope += share * first
-        found = np.array(value), slope, curvature, average
-        return Likelihood(*(table[..., None] for table in found))
+        tables = np.array(value), slope, curvature, average
+        return Likelihood(*(table[..., None] for table in tables))
 
     def fit(self, scores: Table, start: tuple[float, float] = START) -> Mixed:
         """Fit random effects to scores with mean 0.
@@ -412,22 +419,24 @@ class Equations:
             ratios, converged = self.best(sums, start)
             self.at(ratios)
             x, squared = self.predict(sums, FINE)
-        rest = squared / (links.size - 1)
+        residual = squared / (links.size - 1)
         dropped = links.weights(ratios[0]) * (sums.dropped - links.matrix @ x)
         # What is left of nothing is rounding.
         noise = NOISE * np.sqrt(sums.squares) * ratios / (1 + ratios)
-        both = zip((dropped, x[1:]), noise, strict=True)
-        effects = [np.where(np.abs(one) > least, one, 0.0) for one, least in both]
+        pairs = zip((dropped, x[1:]), noise, strict=True)
+        effects = [
+            np.where(np.abs(effect) > least, effect, 0.0) for effect, least in pairs
+        ]
         reviewers, items = self.ordered(*effects)
-        parts = np.where(ratios <= LEAST, 0.0, ratios * rest).tolist()
-        variances = Variances(*self.ordered(*parts), rest)
+        parts = np.where(ratios <= LEAST, 0.0, ratios * residual).tolist()
+        variances = Variances(*self.ordered(*parts), residual)
         return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
 
     def best(self, sums: Sums, start: tuple[float, float]) -> tuple[Table, bool]:
         """Return the ratios of the highest peak, and whether they are exact."""
         begin, free = self.start(start)
         each = zip(begin, free, strict=True)
-        grids = [GRID if varies else np.log([one]) for one, varies in each]
+        grids = [GRID if varies else np.log([ratio]) for ratio, varies in each]
         levels, converged = len(self.links.counts), False
         if levels > FEW:
             point, converged = maximise(
@@ -446,9 +455,9 @@ class Equations:
             # A ridge may lead to where reviewers do not vary.
             grids[reviewers] = GRID[:1]
             peaks += Peaks(self, sums, grids).list(highest)
-        equal = (one[1:] for one in peaks if one[0] <= highest + EQUAL)
-        found = min(equal, key=lambda one: one[reviewers])
-        return _rounded(np.exp(found)), True
+        equal = (peak[1:] for peak in peaks if peak[0] <= highest + EQUAL)
+        chosen = min(equal, key=lambda peak: peak[reviewers])
+        return _round_to_bounds(np.exp(chosen)), True
 
     def errors(self, parts: Variances, least: float = LEAST) -> tuple[Table, Table]:
         """Return the errors of offsets, NaN beyond a table, and of values.
@@ -459,12 +468,14 @@ class Equations:
             parts: Variances of offsets, values and the rest.
             least: Ratio to the rest's of what does not vary.
         """
-        links, both = self.links, np.array([parts.reviewer, parts.item])
-        ratios = np.maximum(both / (parts.rest or 1.0), least)
+        links, variances = self.links, np.array([parts.reviewer, parts.item])
+        ratios = np.maximum(variances / (parts.rest or 1.0), least)
         with one_thread(len(links.counts)):
             self.at(np.array(self.ordered(*ratios)))
-            found = self.ordered(self._dropped_squares(), self._kept_squares())
-        offsets, values = (np.sqrt(parts.rest * np.maximum(one, 0)) for one in found)
+            squares = self.ordered(self._dropped_squares(), self._kept_squares())
+        offsets, values = (
+            np.sqrt(parts.rest * np.maximum(effect, 0)) for effect in squares
+        )
         return offsets, values
 
     def _kept_squares(self) -> Table:
@@ -476,20 +487,20 @@ class Equations:
     def _dropped_squares(self) -> Table:
         """Return W + W M T M' W, less a / n, without differences of large numbers."""
         links, a, table = self.links, float(self.ratios[0]), self.inside.inverse
-        found = np.full(len(links.loads), np.nan)
+        squares = np.full(len(links.loads), np.nan)
         if table is None:
-            return found
-        weights, rest = links.weights(a), 1 / (1 + a * links.loads)
-        row = links.back @ (links.level * rest)
-        for begin in range(0, len(found), BLOCK):
+            return squares
+        weights, unspent = links.weights(a), 1 / (1 + a * links.loads)
+        row = links.back @ (links.level * unspent)
+        for begin in range(0, len(squares), BLOCK):
             rows = dense(links.matrix[begin : begin + BLOCK])
             rows = rows[:, 1:] - rows[:, :1] * (row[1:] / row[0])
-            found[begin : begin + BLOCK] = ((rows @ table[1:, 1:]) * rows).sum(axis=1)
+            squares[begin : begin + BLOCK] = ((rows @ table[1:, 1:]) * rows).sum(axis=1)
         spent = weights * links.loads
-        small, away = spent.mean() < rest.mean(), spent - spent.mean()
-        away = (away if small else rest.mean() - rest) - spent * rest
+        small, away = spent.mean() < unspent.mean(), spent - spent.mean()
+        away = (away if small else unspent.mean() - unspent) - spent * unspent
         return np.asarray(
-            weights + weights**2 * found + a * away / (len(found) * spent.mean())
+            weights + weights**2 * squares + a * away / (len(squares) * spent.mean())
         )
 
 
@@ -557,8 +568,8 @@ def maximise(
         # Rounding may hide how much better a short step is.
         better = going & ~((there.value > here.value) & (decrement > WANDERING))
         ratios = np.where(better, after, ratios)
-        both = zip(there, here, strict=True)
-        here = Likelihood(*(np.where(better, *one) for one in both))
+        pairs = zip(there, here, strict=True)
+        here = Likelihood(*(np.where(better, *pair) for pair in pairs))
         share = np.where(better, 1.0, share / 2)
     return ratios, bool((decrement < WANDERING).all())
 
@@ -573,7 +584,7 @@ def _step(
     slope = np.where(active, here.slope, 0.0)
     sizes, cross = _curvature(ratios, here, active, slope)
     move = (cross * slope[::-1] - sizes[::-1] * slope) / (sizes.prod(axis=0) - cross**2)
-    decrement, after = -(slope * move).sum(axis=0), _moved(ratios, share * move, bounds)
+    decrement, after = -(slope * move).sum(axis=0), _move(ratios, share * move, bounds)
     stopped = active & ((after <= bounds[0]) | (after >= bounds[1]))
     alone = active & ~stopped & stopped[::-1]
     if not alone.any():
@@ -581,7 +592,7 @@ def _step(
     # Where one ratio stops at a bound, the other one's step is the best along it.
     away = (after - ratios)[::-1]
     move = -(slope + cross * away) / sizes
-    after = np.where(alone, _moved(ratios, share * move, bounds), after)
+    after = np.where(alone, _move(ratios, share * move, bounds), after)
     there = (alone & (away == 0)).any(axis=0)
     lengths = np.where(alone, sizes * move**2, 0.0).sum(axis=0)
     return after, np.where(there, lengths, decrement)
@@ -591,8 +602,8 @@ def _curvature(
     ratios: Table, here: Likelihood, active: Flags, slope: Table
 ) -> tuple[Table, Table]:
     """Return a positive definite table's diagonal, and what is off it."""
-    held = np.where(active, 0.0, 1.0) * np.eye(2)[:, :, None]
-    tables = [held + table * active * active[:, None] for table in here[2:]]
+    fixed = np.where(active, 0.0, 1.0) * np.eye(2)[:, :, None]
+    tables = [fixed + table * active * active[:, None] for table in here[2:]]
     (first, cross), (_, second) = tables[0]
     rises = (first > 0) & (first * second - cross**2 > 1e-9 * first * second)
     (first, cross), (_, second) = np.where(rises, *tables)
@@ -602,20 +613,20 @@ def _curvature(
     return sizes, np.where(cross**2 < sizes.prod(axis=0), cross, 0.0)
 
 
-def _moved(ratios: Table, move: Table, bounds: Bounds) -> Table:
+def _move(ratios: Table, move: Table, bounds: Bounds) -> Table:
     """Take steps downwards as they are, so that 0 is met, and upwards by factors.
 
     A ratio without bound then gets there in few steps.
     """
     share = np.clip(move / ratios, -0.98, FARTHEST)
     factor = np.where(share < 0, 1 + share, np.exp(np.maximum(share, 0)))
-    return _rounded(np.clip(ratios * factor, *bounds))
+    return _round_to_bounds(np.clip(ratios * factor, *bounds))
 
 
-def _rounded(ratios: Table) -> Table:
+def _round_to_bounds(ratios: Table) -> Table:
     """Take what is so near to a bound for the bound, whatever rounding says."""
-    found = np.where(ratios < 2 * LEAST, LEAST, ratios)
-    return np.where(found > (1 - 1e-9) * MOST, MOST, found)
+    raised = np.where(ratios < 2 * LEAST, LEAST, ratios)
+    return np.where(raised > (1 - 1e-9) * MOST, MOST, raised)
 
 
 class Mixed(NamedTuple):
@@ -647,13 +658,13 @@ def additive_without_each(ratings: Ratings) -> Table:
         >>> additive_without_each(ratings).argmax(axis=1).tolist()
         [1, 0, 0, 0]
     """
-    made = design(ratings)
-    equations = Equations(made)
-    return without_each(equations, made, made.scores, equations.fit(made.scores))
+    design = build_design(ratings)
+    equations = Equations(design)
+    return without_each(equations, design, design.scores, equations.fit(design.scores))
 
 
 def without_each(
-    equations: Equations, made: Design, scores: Table, mixed: Mixed
+    equations: Equations, design: Design, scores: Table, mixed: Mixed
 ) -> Table:
     """Return predicted values without one rating, a row for each left out.
 
@@ -665,7 +676,7 @@ def without_each(
     links, rows = equations.links, np.arange(len(scores))
     if mixed.ratios is None:
         return np.tile(mixed.items, (len(rows), 1))
-    dropped, kept = equations.ordered(made.reviewers, made.items)
+    dropped, kept = equations.ordered(design.reviewers, design.items)
     weights = links.weights(mixed.ratios[0])
     right = dense(links.matrix[dropped] * -weights[dropped, None])
     right[:, 0] += 1
@@ -675,8 +686,8 @@ def without_each(
     moves = -weights * (links.matrix @ kept_moves.T).T
     moves[rows, dropped] += weights[dropped]
     leverage = kept_moves[:, 0] + kept_moves[rows, kept + 1] + moves[rows, dropped]
-    fitted = mixed.mean + mixed.reviewers[made.reviewers] + mixed.items[made.items]
-    left = made.weighted(scores - fitted)
-    times = left / np.maximum(1 - made.weighted(leverage), ROUNDING)
+    fitted = mixed.mean + mixed.reviewers[design.reviewers] + mixed.items[design.items]
+    residuals = design.weighted(scores - fitted)
+    times = residuals / np.maximum(1 - design.weighted(leverage), ROUNDING)
     _, items = equations.ordered(moves, kept_moves[:, 1:])
     return np.asarray(mixed.items - times[:, None] * items)

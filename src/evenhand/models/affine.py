@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.models.additive import BOUND, MOST, Equations, Mixed
-from evenhand.models.design import Design, Variances, design, fit_of
+from evenhand.models.design import Design, Variances, build_design, fit_of
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
@@ -64,17 +64,17 @@ def affine(ratings: Ratings) -> Fit:
         >>> bool((np.diff(fit.estimates) > 0).all()), fit.slopes.round(1).tolist()
         (True, [0.7, 1.2])
     """
-    made = design(ratings)
-    state = fit_affine(made)
+    design = build_design(ratings)
+    state = fit_affine(design)
     parts = Variances(state.offset_variance, state.value_variance, state.rest)
-    values = made.in_units(state.values)
-    told = [BOUND] if 0 < state.rest <= least_rest(state) else []
+    values = design.in_units(state.values)
+    warnings = [BOUND] if 0 < state.rest <= least_rest(state) else []
     return replace(
-        fit_of(ratings, "affine", values, *told, converged=state.converged),
-        errors=frozen(made.in_units(np.sqrt(state.value_variances))),
-        offsets=frozen(made.in_units(state.offsets)),
+        fit_of(ratings, "affine", values, *warnings, converged=state.converged),
+        errors=frozen(design.in_units(np.sqrt(state.value_variances))),
+        offsets=frozen(design.in_units(state.offsets)),
         slopes=frozen(state.slopes),
-        variances=made.squared(parts),
+        variances=design.squared(parts),
     )
 
 
@@ -116,7 +116,7 @@ class State:
 
 
 def fit_affine(
-    made: Design,
+    design: Design,
     state: State | None = None,
     *,
     spread: float | None = None,
@@ -125,7 +125,7 @@ def fit_affine(
     """Update everything in turn until nothing moves.
 
     Args:
-        made: The ratings.
+        design: The ratings.
         state: Where to start from, and what is changed; the additive model if None.
         spread: Prior variance of slopes, if it is not to be fitted.
         quick: Whether a few digits of the values will do.
@@ -133,26 +133,26 @@ def fit_affine(
     Returns:
         The state; as it was, with 0 steps, if nothing shows a slope.
     """
-    state = state or start(made)
+    state = state or start(design)
     least = NEGLIGIBLE * state.rest
     if state.value_variance <= least or state.rest == 0:
         return state
-    most = min(max(WORK // len(made.scores), LEAST_STEPS), MOST_STEPS)
+    most = min(max(WORK // len(design.scores), LEAST_STEPS), MOST_STEPS)
     tolerance, most = (ROUGH, LEAST_STEPS) if quick else (TOLERANCE, most)
     state.converged, guess = False, _Guess()
     for state.steps in range(1, most + 1):
         state.spread = state.spread if spread is None else spread
         before = _moving(state)
-        update_reviewers(made, state)
-        update_values(made, state)
-        update_variances(made, state)
+        update_reviewers(design, state)
+        update_values(design, state)
+        update_variances(design, state)
         after = _moving(state)
-        away = float(np.abs(after - before)[: made.n_items].max())
+        away = float(np.abs(after - before)[: design.n_items].max())
         if away <= tolerance:
             state.converged = True
             break
         if state.steps > PLAIN and not quick:
-            _move(state, guess.after(before, after, lower_bound(made, state)))
+            _move(state, guess.after(before, after, lower_bound(design, state)))
     return state
 
 
@@ -197,54 +197,54 @@ class _Guess:
         return np.asarray(after - np.clip(shares @ np.diff(ends, axis=0), -1, 1))
 
 
-def lower_bound(made: Design, state: State) -> float:
+def lower_bound(design: Design, state: State) -> float:
     """Return twice the lower bound of the log likelihood, but for a constant."""
     away = (state.slopes - 1) ** 2 + state.slope_variances
     usual, spread = USUAL_REVIEWERS, state.spread
-    found = (away.sum() + usual * USUAL_SPREAD) / spread
-    found += (len(away) + usual) * np.log(spread)
-    found += (state.offsets**2 + state.offset_variances).sum() / state.offset_variance
-    found += (state.values**2 + state.value_variances).sum() / state.value_variance
-    left = made.weighted(residual_squares(made, state)).sum()
-    found += left / state.rest + len(made.scores) * np.log(state.rest)
-    both = state.offset_variances * state.slope_variances - state.covariances**2
-    found -= np.log(state.value_variances).sum() + np.log(both).sum()
-    return -float(found)
+    total = (away.sum() + usual * USUAL_SPREAD) / spread
+    total += (len(away) + usual) * np.log(spread)
+    total += (state.offsets**2 + state.offset_variances).sum() / state.offset_variance
+    total += (state.values**2 + state.value_variances).sum() / state.value_variance
+    squares = design.weighted(residual_squares(design, state)).sum()
+    total += squares / state.rest + len(design.scores) * np.log(state.rest)
+    determinants = state.offset_variances * state.slope_variances - state.covariances**2
+    total -= np.log(state.value_variances).sum() + np.log(determinants).sum()
+    return -float(total)
 
 
-def start(made: Design, mixed: Mixed | None = None) -> State:
+def start(design: Design, mixed: Mixed | None = None) -> State:
     """Start from the additive model, fitted here if not given, with all slopes 1."""
-    mixed = mixed or Equations(made).fit(made.scores)
+    mixed = mixed or Equations(design).fit(design.scores)
     parts = mixed.variances
-    size = made.n_reviewers
-    rest = parts.rest
+    size = design.n_reviewers
+    residual = parts.rest
     return State(
         mean=mixed.mean,
         values=mixed.items,
-        value_variances=np.zeros(made.n_items),
+        value_variances=np.zeros(design.n_items),
         offsets=mixed.reviewers,
         slopes=np.ones(size),
         offset_variances=np.zeros(size),
         slope_variances=np.zeros(size),
         covariances=np.zeros(size),
-        offset_variance=max(parts.reviewer, NEGLIGIBLE * rest),
+        offset_variance=max(parts.reviewer, NEGLIGIBLE * residual),
         value_variance=parts.item,
         spread=USUAL_SPREAD,
-        rest=rest,
+        rest=residual,
     )
 
 
-def update_reviewers(made: Design, state: State) -> None:
+def update_reviewers(design: Design, state: State) -> None:
     """Set offsets and slopes to their best, given the values."""
-    values = state.values[made.items]
-    squares = values**2 + state.value_variances[made.items]
-    left = made.scores - state.mean
-    rest = state.rest
-    first = made.load_weights / rest + 1 / state.offset_variance
-    cross = made.by_reviewer(values) / rest
-    second = made.by_reviewer(squares) / rest + 1 / state.spread
-    level = made.by_reviewer(left) / rest
-    slope = made.by_reviewer(left * values) / rest + 1 / state.spread
+    values = state.values[design.items]
+    squares = values**2 + state.value_variances[design.items]
+    centred = design.scores - state.mean
+    residual = state.rest
+    first = design.load_weights / residual + 1 / state.offset_variance
+    cross = design.by_reviewer(values) / residual
+    second = design.by_reviewer(squares) / residual + 1 / state.spread
+    level = design.by_reviewer(centred) / residual
+    slope = design.by_reviewer(centred * values) / residual + 1 / state.spread
     determinant = first * second - cross**2
     slopes = (first * slope - cross * level) / determinant
     # Under the bound, the best offset is the one that goes with the slope at it.
@@ -255,26 +255,26 @@ def update_reviewers(made: Design, state: State) -> None:
     state.covariances = -cross / determinant
 
 
-def update_values(made: Design, state: State) -> None:
+def update_values(design: Design, state: State) -> None:
     """Set the values to their best, given offsets and slopes."""
     slopes = state.slopes
     squared = slopes**2 + state.slope_variances
     product = state.offsets * slopes + state.covariances
-    left = slopes[made.reviewers] * (made.scores - state.mean)
-    right = made.by_item(left - product[made.reviewers]) / state.rest
-    precision = made.by_item(squared[made.reviewers]) / state.rest
+    scaled = slopes[design.reviewers] * (design.scores - state.mean)
+    right = design.by_item(scaled - product[design.reviewers]) / state.rest
+    precision = design.by_item(squared[design.reviewers]) / state.rest
     precision += 1 / state.value_variance
     state.values = right / precision
     state.value_variances = 1 / precision
 
 
-def update_variances(made: Design, state: State) -> None:
+def update_variances(design: Design, state: State) -> None:
     """Set the spread of slopes and the rest to their best."""
     away = (state.slopes - 1) ** 2 + state.slope_variances
     total = float(away.sum()) + USUAL_REVIEWERS * USUAL_SPREAD
     state.spread = min(total / (len(away) + USUAL_REVIEWERS), MOST_SPREAD)
-    total = float(made.weighted(residual_squares(made, state)).sum())
-    state.rest = max(total / len(made.scores), least_rest(state))
+    total = float(design.weighted(residual_squares(design, state)).sum())
+    state.rest = max(total / len(design.scores), least_rest(state))
 
 
 def least_rest(state: State) -> float:
@@ -282,15 +282,17 @@ def least_rest(state: State) -> float:
     return max(state.value_variance, state.offset_variance) / MOST
 
 
-def residual_squares(made: Design, state: State) -> Scores:
+def residual_squares(design: Design, state: State) -> Scores:
     """Return the expected square of what is left of each score."""
-    who, what = made.reviewers, made.items
-    values, slopes = state.values[what], state.slopes[who]
-    left = made.scores - state.mean - state.offsets[who] - slopes * values
+    reviewers, items = design.reviewers, design.items
+    values, slopes = state.values[items], state.slopes[reviewers]
+    residuals = design.scores - state.mean - state.offsets[reviewers] - slopes * values
     spread = (
-        state.offset_variances[who]
-        + 2 * values * state.covariances[who]
-        + values**2 * state.slope_variances[who]
+        state.offset_variances[reviewers]
+        + 2 * values * state.covariances[reviewers]
+        + values**2 * state.slope_variances[reviewers]
     )
-    fuzzy = state.value_variances[what] * (slopes**2 + state.slope_variances[who])
-    return np.asarray(left**2 + spread + fuzzy)
+    fuzzy = state.value_variances[items] * (
+        slopes**2 + state.slope_variances[reviewers]
+    )
+    return np.asarray(residuals**2 + spread + fuzzy)

@@ -89,7 +89,7 @@ def bradley_terry(ratings: Ratings) -> Fit:
 
 
 def fit_orders(
-    pairs: AnyPairs, won: Table, groups: Codes, told: Iterable[Notice]
+    pairs: AnyPairs, won: Table, groups: Codes, warnings: Iterable[Notice]
 ) -> Fit:
     """Fit values to pairs and wins; say what was told of the data as well."""
     values, converged = maximise(pairs, won, PRIOR_PRECISION)
@@ -99,7 +99,7 @@ def fit_orders(
         groups=groups,
         errors=frozen(np.sqrt(squared_errors(pairs, values))),
         converged=converged,
-        notices=fit_notices(told, groups, what=AROUND_ZERO, converged=converged),
+        notices=fit_notices(warnings, groups, what=AROUND_ZERO, converged=converged),
     )
 
 
@@ -146,10 +146,10 @@ def rating_wins(ratings: Ratings) -> Table:
         >>> rating_wins(Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 5, 5])).tolist()
         [0.0, 1.5, 1.5]
     """
-    found = steps(ratings.reviewer_codes, ratings.preference)
-    first = np.searchsorted(ratings.reviewer_codes, found.reviewers)
-    below = np.cumsum(found.sizes) - found.sizes - first
-    return np.asarray((below + (found.sizes - 1) / 2)[found.rows])
+    tiers = steps(ratings.reviewer_codes, ratings.preference)
+    first = np.searchsorted(ratings.reviewer_codes, tiers.reviewers)
+    below = np.cumsum(tiers.sizes) - tiers.sizes - first
+    return np.asarray((below + (tiers.sizes - 1) / 2)[tiers.rows])
 
 
 class Expected(NamedTuple):
@@ -218,20 +218,20 @@ class ManyPairs:
         """Return what values say."""
         from scipy.special import expit  # noqa: PLC0415 - slow to load
 
-        held = Chebyshev(float(values.min()), float(values.max()), 1e-16)
-        basis = held.shares(values)
+        chebyshev = Chebyshev(float(values.min()), float(values.max()), 1e-16)
+        basis = chebyshev.shares(values)
 
         def met(table: Table) -> Table:
             # Add up over all that each item met, and itself.
             sums = self._weights * (self._links @ table)
             return np.asarray(np.einsum("ij,ij->i", basis, self._back @ sums))
 
-        share = expit(held.nodes - values[:, None])
+        share = expit(chebyshev.nodes - values[:, None])
         even = share * (1 - share)
         whole = met(even)
 
         def product(table: Table) -> Table:
-            flows = [whole * one - met(even * one[:, None]) for one in table.T]
+            flows = [whole * column - met(even * column[:, None]) for column in table.T]
             return np.stack(flows, axis=1)
 
         # An item meets itself with share 1/2, which is no win.
@@ -294,18 +294,18 @@ def maximise(
         The values, and whether they settled.
     """
     values = np.zeros(len(won)) if start is None else start
-    found = pairs.at(values)
-    slope = won - found.wins - precision * values
+    expected = pairs.at(values)
+    slope = won - expected.wins - precision * values
     for _ in range(STEPS):
-        inside = _information(found, precision, SMALL)
+        inside = _information(expected, precision, SMALL)
         move = inside.solve(slope[:, None], tolerance=1e-4)[:, 0]
         rise = float(slope @ move)
         if rise <= TOLERANCE**2 * len(values):
             return values, True
         for _ in range(HALVINGS):
             after = values + move
-            found = pairs.at(after)
-            slope = won - found.wins - precision * after
+            expected = pairs.at(after)
+            slope = won - expected.wins - precision * after
             # Past the peak the slope along the step is negative; far past it is steep.
             if float(slope @ move) >= -rise / 2:
                 break
@@ -314,20 +314,22 @@ def maximise(
     return values, False
 
 
-def information_table(found: Expected, precision: float) -> Table:
+def information_table(expected: Expected, precision: float) -> Table:
     """Return the information with the prior's as a table."""
-    unit = np.eye(len(found.wins))
-    return found.product(unit) + precision * unit
+    unit = np.eye(len(expected.wins))
+    return expected.product(unit) + precision * unit
 
 
-def _information(found: Expected, precision: float, most: int) -> Definite:
+def _information(expected: Expected, precision: float, most: int) -> Definite:
     """Return the information with the prior's, as a table of up to so many items."""
 
     def product(columns: Table) -> Table:
-        return found.product(columns) + precision * columns
+        return expected.product(columns) + precision * columns
 
-    table = information_table(found, precision) if len(found.wins) <= most else None
-    return Definite(product, found.diagonal + precision, table)
+    table = (
+        information_table(expected, precision) if len(expected.wins) <= most else None
+    )
+    return Definite(product, expected.diagonal + precision, table)
 
 
 def squared_errors(pairs: AnyPairs, values: Table) -> Table:
@@ -358,15 +360,15 @@ def orders_without_each(ratings: Ratings) -> Table:
     pairs, won = _usual(ratings)
     values, _ = maximise(pairs, won, PRIOR_PRECISION)
     inverse = np.linalg.inv(information_table(pairs.at(values), PRIOR_PRECISION))
-    found = np.tile(values, (ratings.n_ratings, 1))
+    estimates = np.tile(values, (ratings.n_ratings, 1))
     for rows in rows_by_reviewer(ratings):
         items, preference = ratings.item_codes[rows], ratings.preference[rows]
         number, shares = len(rows), win_shares(values[items])
         more = (np.sign(preference[:, None] - preference) + 1) / 2 - shares
         own, others = more.sum(axis=1), 1 - np.eye(number)
         slopes = 2 / max(number - 1, 1) * others * (own - more.T) - 2 / number * own
-        found[rows] += slopes @ inverse[items]
-    return found
+        estimates[rows] += slopes @ inverse[items]
+    return estimates
 
 
 def rows_by_reviewer(ratings: Ratings) -> list[Codes]:

@@ -57,7 +57,7 @@ class Variances:
         three = self.reviewer, self.item, self.rest
         # Divided first, as a sum of large variances would overflow.
         largest = max(three) or 1.0
-        parts = [one / largest for one in three]
+        parts = [variance / largest for variance in three]
         total = sum(parts) or 1.0
         return parts[0] / total, parts[1] / total, parts[2] / total
 
@@ -170,10 +170,10 @@ def settled(estimates: Scores, *, noise: float = ROUNDING) -> Scores:
     largest = float(np.abs(values).max())
     least = max(SAME * float(min(high - low, largest)), noise * largest)
     begins = np.append([True], values[1:] - values[:-1] > least)
-    found = np.empty_like(values)
-    found[order] = values[np.flatnonzero(begins)][np.cumsum(begins) - 1]
+    merged = np.empty_like(values)
+    merged[order] = values[np.flatnonzero(begins)][np.cumsum(begins) - 1]
     # A negative zero is a zero.
-    return frozen(found + 0.0)
+    return frozen(merged + 0.0)
 
 
 def standardised(values: Scores) -> Scores:
@@ -203,22 +203,22 @@ def totals(codes: Codes, values: Scores, size: int) -> Scores:
     return np.bincount(codes, values, size).astype(np.float64, copy=False)
 
 
-def design(ratings: Ratings, scores: Scores | None = None) -> Design:
+def build_design(ratings: Ratings, scores: Scores | None = None) -> Design:
     """Prepare ratings for a model; other scores may stand in for theirs.
 
     Dividing by a power of two changes no digit and keeps squares within floats.
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> made = design(Ratings(["a", "a"], ["x", "y"], [1e300, 3e300]))
+        >>> made = build_design(Ratings(["a", "a"], ["x", "y"], [1e300, 3e300]))
         >>> bool(np.abs(made.scores).max() <= 2), made.counts.tolist()
         (True, [1, 1])
     """
-    given = ratings.scores if scores is None else scores
-    _, exponent = np.frexp(np.abs(given).max())
+    values = ratings.scores if scores is None else scores
+    _, exponent = np.frexp(np.abs(values).max())
     # The unit itself must be a float, so the very largest scores reach up to 2.
     unit = float(np.ldexp(1.0, min(max(int(exponent), -1000), 1023)))
-    scaled = given / unit
+    scaled = values / unit
     centre = float(scaled.mean())
     ends, weights = (ratings.reviewer_codes, ratings.item_codes), precisions(ratings)
     sizes, scores = (ratings.n_reviewers, ratings.n_items), scaled - centre
@@ -269,12 +269,12 @@ def steps(reviewers: Codes, scores: Scores) -> Steps:
         ([1, 0, 1, 2], [1, 2, 1])
     """
     order = np.lexsort((scores, reviewers))
-    who, values = reviewers[order], scores[order]
-    fresh = np.append([True], (who[1:] != who[:-1]) | (values[1:] != values[:-1]))
+    codes, values = reviewers[order], scores[order]
+    fresh = np.append([True], (codes[1:] != codes[:-1]) | (values[1:] != values[:-1]))
     place = np.cumsum(fresh) - 1
     rows = np.empty(len(order), dtype=np.int64)
     rows[order] = place
-    return Steps(rows, np.bincount(place), who[fresh])
+    return Steps(rows, np.bincount(place), codes[fresh])
 
 
 def rank_shares(scores: Scores) -> Scores:
@@ -391,7 +391,7 @@ def _score_notices(scores: Scores) -> list[Notice]:
 
 
 def fit_notices(
-    told: Iterable[Notice],
+    warnings: Iterable[Notice],
     groups: Codes,
     *others: Notice,
     what: str = PRIOR_COMPARES,
@@ -400,7 +400,7 @@ def fit_notices(
     """Say what the reader of a fit must know.
 
     Args:
-        told: What there is to say of the data, as by `data_notices`.
+        warnings: What there is to say of the data, as by `data_notices`.
         groups: Group of each item.
         others: What else there is to say.
         what: How items of different groups compare under the model.
@@ -413,7 +413,7 @@ def fit_notices(
     number = int(groups.max()) + 1
     text = f"The items fall into {number} groups that no reviewer links; {what}."
     apart = [Notice("unlinked_groups", text)] if number > 1 else []
-    return *told, *apart, *others, *([] if converged else [NOT_CONVERGED])
+    return *warnings, *apart, *others, *([] if converged else [NOT_CONVERGED])
 
 
 def fit_of(
@@ -445,6 +445,6 @@ def fit_of(
         ()
     """
     groups = linked_groups(ratings) if groups is None else groups
-    told = data_notices(ratings, prior=prior)
-    notices = fit_notices(told, groups, *others, what=what, converged=converged)
+    warnings = data_notices(ratings, prior=prior)
+    notices = fit_notices(warnings, groups, *others, what=what, converged=converged)
     return Fit(method, settled(values), groups, converged=converged, notices=notices)

@@ -91,11 +91,11 @@ def fixed_sums(ratings: Ratings) -> Notice | None:
     if not rows.any():
         return None
     codes = ratings.reviewer_codes[rows]
-    who = np.cumsum(np.diff(codes, prepend=codes[:1]) > 0, dtype=np.int64)
+    reviewers = np.cumsum(np.diff(codes, prepend=codes[:1]) > 0, dtype=np.int64)
     # In a unit in which no sum is too large for a float.
     unit = float(np.abs(ratings.scores).max()) or 1.0
     scores = ratings.scores[rows] / unit
-    sums = totals(who, scores, int(who[-1]) + 1)
+    sums = totals(reviewers, scores, int(reviewers[-1]) + 1)
     close = CLOSE * float(scores.std())
     are_votes = loads.max() == 2 and len(np.unique(scores)) <= VOTE_LEVELS  # noqa: PLR2004 - items of a vote
     most = BOTH_ALIKE if are_votes else SLIPS
@@ -104,7 +104,7 @@ def fixed_sums(ratings: Ratings) -> Notice | None:
         slips = len(sums) - kept
         if slips > max(1, len(sums) // most) or _agree(ratings):
             continue
-        share = _shuffled_share(who, scores, form.totals, close)
+        share = _shuffled_share(reviewers, scores, form.totals, close)
         # Which of them slipped, and that the others' sums are what they are.
         chance = -math.log(len(sums) + 1) - betaln(kept + 1, slips + 1)
         chance += (kept - form.parameters) * math.log(share)
@@ -145,12 +145,14 @@ def _agree(ratings: Ratings) -> bool:
     return several and bool((low == high).all())
 
 
-def _shuffled_share(who: Codes, scores: Scores, aims: Scores, close: float) -> float:
+def _shuffled_share(
+    reviewers: Codes, scores: Scores, aims: Scores, close: float
+) -> float:
     """Return how often the sum of shuffled scores is a reviewer's total, but not 0."""
     # The same data get the same answer.
-    rng, hits = np.random.default_rng(len(who)), 0
+    rng, hits = np.random.default_rng(len(reviewers)), 0
     times = -(-SHUFFLED // len(aims))
     for _ in range(times):
-        sums = totals(who, rng.permutation(scores), len(aims))
+        sums = totals(reviewers, rng.permutation(scores), len(aims))
         hits += int((np.abs(sums - aims) <= close).sum())
     return (hits + 1) / (times * len(aims) + 1)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.models.affine import State, fit_affine
-from evenhand.models.design import Design, design, fit_of, normal_scores, steps
+from evenhand.models.design import Design, build_design, fit_of, normal_scores, steps
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
@@ -57,47 +57,49 @@ def isotonic(ratings: Ratings, *, stiffness: float = STIFFNESS) -> Fit:
         >>> bool((np.diff(isotonic(ratings).estimates) > 0).all())
         True
     """
-    made = design(ratings, normal_scores(ratings.scores))
-    state = fit_affine(made)
-    values, converged = _alternate(made, state, stiffness)
-    return fit_of(ratings, "isotonic", made.in_units(values), converged=converged)
+    design = build_design(ratings, normal_scores(ratings.scores))
+    state = fit_affine(design)
+    values, converged = _alternate(design, state, stiffness)
+    return fit_of(ratings, "isotonic", design.in_units(values), converged=converged)
 
 
-def _alternate(made: Design, state: State, stiffness: float) -> tuple[Scores, bool]:
-    lines = line_levels(made, state)
+def _alternate(design: Design, state: State, stiffness: float) -> tuple[Scores, bool]:
+    lines = line_levels(design, state)
     scale = float(np.abs(lines).max())
     if scale == 0 or state.value_variance == 0:
-        return np.zeros(made.n_items), True
+        return np.zeros(design.n_items), True
     ridge = state.rest / state.value_variance
-    found, values = steps(made.reviewers, made.scores), state.values
+    tiers, values = steps(design.reviewers, design.scores), state.values
     for _ in range(STEPS):
         before = values
-        wanted = (values[made.items] + stiffness * lines) / (1 + stiffness)
-        levels = pooled(made, found, wanted)
-        values = made.by_item(levels) / (made.count_weights + ridge)
+        wanted = (values[design.items] + stiffness * lines) / (1 + stiffness)
+        levels = pooled(design, tiers, wanted)
+        values = design.by_item(levels) / (design.count_weights + ridge)
         if float(np.abs(values - before).max()) <= TOLERANCE * scale:
             return values, True
     return values, False
 
 
-def line_levels(made: Design, state: State) -> Scores:
+def line_levels(design: Design, state: State) -> Scores:
     """Return what each score stands for under the affine model."""
-    who = made.reviewers
-    left = made.scores - state.mean - state.offsets[who]
+    reviewers = design.reviewers
+    residuals = design.scores - state.mean - state.offsets[reviewers]
     squared = state.slopes**2 + state.slope_variances
-    return np.asarray(left * (state.slopes / squared)[who])
+    return np.asarray(residuals * (state.slopes / squared)[reviewers])
 
 
-def pooled(made: Design, found: Steps, wanted: Scores) -> Scores:
+def pooled(design: Design, tiers: Steps, wanted: Scores) -> Scores:
     """Return the best level of each rating that increases with a reviewer's scores."""
     from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
 
-    weights = made.weighted(np.ones(len(wanted)))
-    sums, sizes = (np.bincount(found.rows, it) for it in (weights * wanted, weights))
+    weights = design.weighted(np.ones(len(wanted)))
+    sums, sizes = (
+        np.bincount(tiers.rows, amounts) for amounts in (weights * wanted, weights)
+    )
     means = sums / sizes
     # All reviewers at once: each so far above the last that none are pooled. The levels
     # themselves are taken of the numbers as they are.
-    apart = found.reviewers * (2 * float(np.ptp(means)) + 1.0)
+    apart = tiers.reviewers * (2 * float(np.ptp(means)) + 1.0)
     blocks = isotonic_regression(means + apart, weights=sizes).blocks
     levels = np.add.reduceat(sums, blocks[:-1]) / np.add.reduceat(sizes, blocks[:-1])
-    return np.asarray(np.repeat(levels, np.diff(blocks))[found.rows])
+    return np.asarray(np.repeat(levels, np.diff(blocks))[tiers.rows])

@@ -20,7 +20,7 @@ from evenhand.errors import counted
 from evenhand.models.design import (
     ROUNDING,
     Design,
-    design,
+    build_design,
     fit_of,
     precisions,
     require_rated,
@@ -94,9 +94,9 @@ def item_means(ratings: Ratings, scores: Scores | None = None) -> Scores:
     """
     require_rated(ratings, "mean")
     starts, rows = ratings.by_item()
-    given, weights = ratings.scores if scores is None else scores, precisions(ratings)
+    values, weights = ratings.scores if scores is None else scores, precisions(ratings)
     once = np.ones(len(rows)) if weights is None else weights
-    tops, below = (once * given)[rows].tolist(), once[rows].tolist()
+    tops, below = (once * values)[rows].tolist(), once[rows].tolist()
     parts = [slice(*bounds) for bounds in itertools.pairwise(starts.tolist())]
     return np.array([mean(tops[part]) / mean(below[part]) for part in parts])
 
@@ -122,11 +122,11 @@ def centred(ratings: Ratings) -> Fit:
         >>> centred(ratings).estimates.tolist()
         [1.0, 0.0, -1.0]
     """
-    made = design(ratings)
+    design = build_design(ratings)
     require_rated(ratings, "centred")
-    means, away = _deviations(made)
-    values = made.in_units(_averages(made, away))
-    return _fit(ratings, "centred", values, made.in_units(means))
+    means, away = _deviations(design)
+    values = design.in_units(_averages(design, away))
+    return _fit(ratings, "centred", values, design.in_units(means))
 
 
 def z(ratings: Ratings) -> Fit:
@@ -151,50 +151,52 @@ def z(ratings: Ratings) -> Fit:
         >>> z(ratings).estimates.round(3).tolist()
         [0.707, 0.0, -0.707]
     """
-    made = design(ratings)
+    design = build_design(ratings)
     require_rated(ratings, "z")
-    means, away = _deviations(made)
+    means, away = _deviations(design)
     # Squares are taken of shares, as those of tiny spreads would vanish.
-    largest = np.zeros(made.n_reviewers)
-    np.maximum.at(largest, made.reviewers, np.abs(away))
+    largest = np.zeros(design.n_reviewers)
+    np.maximum.at(largest, design.reviewers, np.abs(away))
     # Zeros are as flat as other equal scores, though nothing is a share of them.
-    flat = largest <= np.maximum(FLAT * np.abs(means + made.centre), ROUNDING)
+    flat = largest <= np.maximum(FLAT * np.abs(means + design.centre), ROUNDING)
     scale = np.where(flat, 1.0, largest)
-    squares = made.by_reviewer((away / scale[made.reviewers]) ** 2)
-    freedom = made.load_weights / made.loads * np.maximum(made.loads - 1, 1)
+    squares = design.by_reviewer((away / scale[design.reviewers]) ** 2)
+    freedom = design.load_weights / design.loads * np.maximum(design.loads - 1, 1)
     spread = scale * np.sqrt(squares / freedom)
-    ones = np.where(flat, 1.0, spread)[made.reviewers]
-    standard = np.where(flat[made.reviewers], 0.0, away / ones)
-    unspread = int((flat & (made.loads > 1)).sum())
+    ones = np.where(flat, 1.0, spread)[design.reviewers]
+    standard = np.where(flat[design.reviewers], 0.0, away / ones)
+    unspread = int((flat & (design.loads > 1)).sum())
     text = (
         f"{counted(unspread, 'reviewer')} gave all their items the same score; each "
         "counts as 0."
     )
-    told = [Notice("no_spread", text)] if unspread else []
-    fit = _fit(ratings, "z", _averages(made, standard), made.in_units(means), *told)
-    slopes = frozen(made.in_units(np.where(flat, 0.0, spread)))
+    warnings = [Notice("no_spread", text)] if unspread else []
+    fit = _fit(
+        ratings, "z", _averages(design, standard), design.in_units(means), *warnings
+    )
+    slopes = frozen(design.in_units(np.where(flat, 0.0, spread)))
     return replace(fit, slopes=slopes)
 
 
-def _deviations(made: Design) -> tuple[Scores, Scores]:
+def _deviations(design: Design) -> tuple[Scores, Scores]:
     """Return reviewers' means, and each score's distance from its reviewer's."""
-    means = made.by_reviewer(made.scores) / made.load_weights
-    away = made.scores - means[made.reviewers]
-    away[made.loads[made.reviewers] == 1] = 0.0
+    means = design.by_reviewer(design.scores) / design.load_weights
+    away = design.scores - means[design.reviewers]
+    away[design.loads[design.reviewers] == 1] = 0.0
     return means, away
 
 
-def _averages(made: Design, said: Scores) -> Scores:
+def _averages(design: Design, deviations: Scores) -> Scores:
     """Average what ratings say of each item; a reviewer's only one says nothing."""
-    weights = made.weighted((made.loads[made.reviewers] > 1).astype(np.float64))
-    counts = totals(made.items, weights, made.n_items)
-    sums = totals(made.items, weights * said, made.n_items)
-    return np.divide(sums, counts, out=np.zeros(made.n_items), where=counts > 0)
+    weights = design.weighted((design.loads[design.reviewers] > 1).astype(np.float64))
+    counts = totals(design.items, weights, design.n_items)
+    sums = totals(design.items, weights * deviations, design.n_items)
+    return np.divide(sums, counts, out=np.zeros(design.n_items), where=counts > 0)
 
 
 def _fit(
-    ratings: Ratings, method: str, values: Scores, offsets: Scores, *told: Notice
+    ratings: Ratings, method: str, values: Scores, offsets: Scores, *warnings: Notice
 ) -> Fit:
     what = "they are compared as if all groups were equally good"
-    fit = fit_of(ratings, method, values, *told, what=what, prior=False)
+    fit = fit_of(ratings, method, values, *warnings, what=what, prior=False)
     return replace(fit, offsets=frozen(offsets))

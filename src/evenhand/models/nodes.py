@@ -52,23 +52,23 @@ class Node(NamedTuple):
             freedom: Number of ratings, less the mean.
             least: What rounding leaves of the squares however well the model fits.
         """
-        left = 1 / (self.known + 1 / b[:, None])
-        squared = np.maximum(self.squares - left @ self.pull**2, least)
+        variances = 1 / (self.known + 1 / b[:, None])
+        squared = np.maximum(self.squares - variances @ self.pull**2, least)
         sizes = np.log1p(self.known * b[:, None]).sum(axis=1)
         value = freedom * np.log(squared) + (self.determinant + sizes)[:, None]
         return squared, value
 
     def slopes(self, b: float, freedom: float, least: Table) -> tuple[float, float]:
         """Return first and second derivatives by log b of one set's log likelihood."""
-        left = 1 / (1 + b * self.known)
-        spent = b * left * self.pull[:, 0] ** 2
-        first, second = left @ spent, (left * (2 * left - 1)) @ spent
+        shrinkage = 1 / (1 + b * self.known)
+        spent = b * shrinkage * self.pull[:, 0] ** 2
+        first, second = shrinkage @ spent, (shrinkage * (2 * shrinkage - 1)) @ spent
         squared = max(float(self.squares[0] - spent.sum()), float(least[0]))
-        kept = 1 - left
+        kept = 1 - shrinkage
         share = freedom / squared
         slope = kept.sum() - share * first
         return float(slope), float(
-            kept @ left - share * (second + share / freedom * first**2)
+            kept @ shrinkage - share * (second + share / freedom * first**2)
         )
 
 
@@ -94,22 +94,22 @@ def turned_at(links: Links, ratio: float) -> Turned:
     """Eliminate offsets and level, and turn what is left to its axes."""
     whole = links.table(ratio)
     level, size = whole[0, 1:], float(whole[0, 0])
-    known, axes = np.linalg.eigh(whole[1:, 1:] - np.outer(level, level) / size)
+    information, axes = np.linalg.eigh(whole[1:, 1:] - np.outer(level, level) / size)
     spread = (links.times * np.log1p(ratio * links.loads)).sum()
     determinant = float(spread + np.log(size))
-    return Turned(axes, np.maximum(known, 0), size, level / size, determinant)
+    return Turned(axes, np.maximum(information, 0), size, level / size, determinant)
 
 
 def node_at(
     links: Links, sums: Sums, ratio: float, turned: Turned | None = None
 ) -> Node:
     """Say what scores say at one ratio; who rated what may be turned already."""
-    axes, known, size, level, determinant = turned or turned_at(links, ratio)
+    axes, information, size, level, determinant = turned or turned_at(links, ratio)
     pull = links.pull(sums, ratio)
     spent = links.weights(ratio) @ sums.dropped**2 + pull[0] ** 2 / size
     own = axes.T @ (pull[1:] - np.outer(level, pull[0]))
     mean = pull[0] / size, level
-    return Node(axes, known, own, mean, sums.squares - spent, determinant)
+    return Node(axes, information, own, mean, sums.squares - spent, determinant)
 
 
 def lowest(
@@ -183,11 +183,11 @@ class Peaks:
 
     def alone(self, ratios: Table) -> bool:
         """Return whether there is no other peak than one, as far as the grid shows."""
-        log, other = np.log(ratios[:, 0]).tolist()
-        values = np.array([self._about(one) for one in self._grids[0].tolist()])
+        log, log_b = np.log(ratios[:, 0]).tolist()
+        values = np.array([self._about(place) for place in self._grids[0].tolist()])
         places = self._grids[0][hollows(values)]
         near = float(np.ptp(self._grids[0])) / max(len(values) - 1, 1) + SHORT
-        best = abs(self.along(log)[1] - other) <= ROUGH
+        best = abs(self.along(log)[1] - log_b) <= ROUGH
         return len(places) == 1 and abs(float(places[0]) - log) <= near and best
 
     def along(self, log: float) -> tuple[float, float]:
@@ -197,12 +197,12 @@ class Peaks:
         return self._known[log]
 
     def _node(self, log: float) -> Node:
-        known, links = self._equations.turned, self._equations.links
+        turned, links = self._equations.turned, self._equations.links
         ratio = math.exp(log)
         # Those of the grid are looked at for other scores as well.
-        if log in self._grids[0] and log not in known:
-            known[log] = turned_at(links, ratio)
-        return node_at(links, self._columns, ratio, known.get(log))
+        if log in self._grids[0] and log not in turned:
+            turned[log] = turned_at(links, ratio)
+        return node_at(links, self._columns, ratio, turned.get(log))
 
     def _profile(self, node: Node, logs: Table) -> Table:
         return node.profile(np.exp(logs), self._freedom, self._least)[1][:, 0]
@@ -223,20 +223,20 @@ class Peaks:
         def at(log: float) -> tuple[float, float]:
             return node.slopes(math.exp(log), self._freedom, self._least)
 
-        found = np.array(lowest(at, grid, self._profile(node, grid)))
-        values = self._profile(node, found)
+        places = np.array(lowest(at, grid, self._profile(node, grid)))
+        values = self._profile(node, places)
         first = int(np.flatnonzero(values <= values.min() + EQUAL)[0])
-        return float(values[first]), float(found[first])
+        return float(values[first]), float(places[first])
 
     def slopes(self, log: float) -> tuple[float, float]:
         """Return slope and curvature along the best b by log a."""
-        other = self.along(log)[1]
-        ratios = np.exp([log, other])
+        log_b = self.along(log)[1]
+        ratios = np.exp([log, log_b])
         here = self._equations.likelihood(self._sums, ratios)
         slope = here.slope[:, 0] * ratios
         bends = here.curvature[..., 0] * np.outer(ratios, ratios) + np.diag(slope)
         curvature = bends[0, 0]
-        if self._grids[1][0] < other < self._grids[1][-1]:
+        if self._grids[1][0] < log_b < self._grids[1][-1]:
             curvature -= bends[0, 1] ** 2 / bends[1, 1]
         return float(slope[0]), float(curvature)
 
@@ -251,5 +251,5 @@ class Peaks:
         if values.min() > most + NEAR:
             return []
         places = lowest(self.slopes, grid, values) if len(grid) > 1 else grid.tolist()
-        both = [(self.along(log), log) for log in places]
-        return [(value, log, other) for (value, other), log in both]
+        peaks = [(self.along(log), log) for log in places]
+        return [(value, log, log_b) for (value, log_b), log in peaks]

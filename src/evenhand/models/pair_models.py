@@ -57,7 +57,7 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
     mixed = equations.fit(pairs.totals)
     groups = connected(pairs.n_items, pairs.first, pairs.second)
     apart = [*confounded(equations.free), *bound_notices(mixed)]
-    told = pair_notices(pairs)
+    warnings = pair_notices(pairs)
     return Fit(
         method="additive",
         estimates=settled(mixed.items),
@@ -65,7 +65,7 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
         errors=frozen(equations.errors(mixed.variances)[1]),
         variances=mixed.variances,
         converged=mixed.converged,
-        notices=fit_notices(told, groups, *apart, converged=mixed.converged),
+        notices=fit_notices(warnings, groups, *apart, converged=mixed.converged),
     )
 
 
@@ -131,8 +131,8 @@ def _by_load(pairs: PairCounts, place: int) -> tuple[Scores, Scores]:
     if others == 0:
         # What is left of all scores comes from reviewers of one item.
         parts = [_by_load(pairs, at) for at in range(1, len(pairs.loads))]
-        left = np.array([pairs.reviews, pairs.totals]) - sum(map(np.array, parts))
-        return np.round(left[0]), left[1]
+        remaining = np.array([pairs.reviews, pairs.totals]) - sum(map(np.array, parts))
+        return np.round(remaining[0]), remaining[1]
     here = np.flatnonzero(pairs.load == place)
     ends = pairs.first[here], pairs.second[here]
     number = pairs.count[here].astype(np.float64)

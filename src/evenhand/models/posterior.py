@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.models.additive import Equations, Links, additive
-from evenhand.models.design import INTEGRATED, design, normal_scores, standardised
+from evenhand.models.design import INTEGRATED, build_design, normal_scores, standardised
 from evenhand.models.nodes import Node, node_at
 from evenhand.models.solver import one_thread
 from evenhand.randomness import picked, standard_normal, stream, uniforms
@@ -72,16 +72,16 @@ def draw_from_scores(
         >>> draw_from_scores(ratings, None, 5, 7).shape
         (5, 3)
     """
-    known = _sums(ratings, ratings.scores)
-    return _draw(ratings, functools.partial(_of_scores, *known, parts), number, seed)
+    data = _sums(ratings, ratings.scores)
+    return _draw(ratings, functools.partial(_of_scores, *data, parts), number, seed)
 
 
 def draw_from_means(ratings: Ratings, number: int, seed: int) -> Table:
     """Draw values by the plain means of the items' scores; see `draw_from_scores`."""
     many = ratings.n_items > INTEGRATED
     parts = additive(ratings).variances if many else None
-    known = _sums(ratings, ratings.scores)
-    spread = functools.partial(_of_scores, *known, parts, means=True)
+    data = _sums(ratings, ratings.scores)
+    spread = functools.partial(_of_scores, *data, parts, means=True)
     return _draw(ratings, spread, number, seed)
 
 
@@ -108,9 +108,9 @@ def _draw(ratings: Ratings, spread: Spread, number: int, seed: int) -> Table:
 
 
 def _sums(ratings: Ratings, scores: Table) -> tuple[Links, Sums]:
-    made = design(ratings, scores)
-    links = Links(made)
-    return links, links.add_up(made.scores[:, None])
+    design = build_design(ratings, scores)
+    links = Links(design)
+    return links, links.add_up(design.scores[:, None])
 
 
 def _of_scores(
@@ -143,8 +143,8 @@ def _of_scores(
         offsets, values = np.log(np.clip(ratios, 1e-6, 1e6))
     for zoom in range(ZOOMS + 1):
         nodes = [node_at(links, sums, math.exp(log)) for log in offsets]
-        found = [node.profile(np.exp(values), freedom, least) for node in nodes]
-        left, likely = np.moveaxis(np.array(found)[..., 0], 1, 0)
+        profiles = [node.profile(np.exp(values), freedom, least) for node in nodes]
+        squares, likely = np.moveaxis(np.array(profiles)[..., 0], 1, 0)
         ratios = 1 + np.exp(values) + np.exp(offsets)[:, None]
         fits = values + offsets[:, None] - 3 * np.log(ratios) - likely / 2
         best = fits.max(axis=1)
@@ -155,18 +155,18 @@ def _of_scores(
         offsets = np.linspace(offsets[ends[0]], offsets[ends[1]], CLOSER)
     place = picked(fits.ravel(), lots[:, 0])
     drawn = float(freedom) if many else 2 * gammaincinv(freedom / 2, lots[:, 1])
-    rest = np.sqrt(left.ravel()[place] / drawn)
+    noise = np.sqrt(squares.ravel()[place] / drawn)
     at, value = np.divmod(place, len(values))
     middle, away = np.empty_like(units), np.empty_like(units)
-    for one in np.unique(at).tolist():
-        rows, node = at == one, nodes[one]
+    for number in np.unique(at).tolist():
+        rows, node = at == number, nodes[number]
         if means:
-            node = node_of_means(links, sums, node, math.exp(offsets[one]))
+            node = node_of_means(links, sums, node, math.exp(offsets[number]))
         # Units times a symmetric root of the covariance, which does not depend on the
         # signs of the axes.
-        known = 1 / (node.known + np.exp(-values[value[rows], None]))
-        spread = (units[rows] @ node.axes) * np.sqrt(known) * rest[rows, None]
-        middle[rows] = (node.pull[:, 0] * known) @ node.axes.T
+        variances = 1 / (node.known + np.exp(-values[value[rows], None]))
+        spread = (units[rows] @ node.axes) * np.sqrt(variances) * noise[rows, None]
+        middle[rows] = (node.pull[:, 0] * variances) @ node.axes.T
         away[rows] = spread @ node.axes.T
     return middle, away
 
@@ -182,9 +182,9 @@ def node_of_means(links: Links, sums: Sums, node: Node, ratio: float) -> Node:
     table = np.asarray(np.linalg.inv(table), dtype=np.float64)
     level = table.sum(axis=1)
     table -= np.outer(level, level) / level.sum()
-    known, axes = np.linalg.eigh((table + table.T) / 2)
+    information, axes = np.linalg.eigh((table + table.T) / 2)
     pull = axes.T @ (table @ (sums.kept[1:] / rated[:, None]))
-    return node._replace(axes=axes, known=np.maximum(known, 0), pull=pull)
+    return node._replace(axes=axes, known=np.maximum(information, 0), pull=pull)
 
 
 def _of_adaptive(
@@ -243,7 +243,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
 
 def _additive_errors(ratings: Ratings, parts: Variances) -> Table:
     """Return errors of predicted values in units of the spread of the predictions."""
-    errors = Equations(design(ratings)).errors(parts)[1]
+    errors = Equations(build_design(ratings)).errors(parts)[1]
     explained = float(np.mean(parts.item - errors**2))
     if not explained > 0:
         # The model tells no two items apart: every order is as good as another.

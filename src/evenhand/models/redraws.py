@@ -40,12 +40,13 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
 
     Examples:
         >>> from evenhand.models.additive import Equations
-        >>> from evenhand.models.design import design
+        >>> from evenhand.models.design import build_design
         >>> from evenhand.ratings import Ratings
-        >>> made = design(Ratings([0, 0, 1, 1], ["x", "y", "y", "z"], [9, 7, 8, 2]))
-        >>> equations = Equations(made)
-        >>> found = fit_many(equations, made.scores[:, None])[0][:, 0]
-        >>> bool(np.allclose(found, equations.fit(made.scores).items, atol=1e-8))
+        >>> ratings = Ratings([0, 0, 1, 1], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> scores = build_design(ratings).scores
+        >>> equations = Equations(build_design(ratings))
+        >>> items = fit_many(equations, scores[:, None])[0][:, 0]
+        >>> bool(np.allclose(items, equations.fit(scores).items, atol=1e-8))
         True
     """
     links, (start, free) = equations.links, equations.start()
@@ -54,19 +55,19 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
     ratios = np.tile((start if first is None else first)[:, None], scores.shape[1])
     kept, way = np.empty_like(sums.kept), np.full(scores.shape[1], np.nan)
     with one_thread(len(links.counts)):
-        while (left := way != 0).any():
-            centre = ratios[0, left.argmax()]
-            where = left & (np.abs(np.log(ratios[0] / centre)) <= HALF)
+        while (going := way != 0).any():
+            centre = ratios[0, going.argmax()]
+            where = going & (np.abs(np.log(ratios[0] / centre)) <= HALF)
             span = np.clip(centre * np.exp([-HALF, HALF]), LEAST, MOST)
             chosen = Sums(*(table[..., where] for table in sums))
             window = Window(links, chosen, span if free[0] else ratios[0, :1])
-            found, ahead = window.maximise(ratios[:, where], free)
-            kept[:, where] = window.solution(found)
+            best, ahead = window.maximise(ratios[:, where], free)
+            kept[:, where] = window.solution(best)
             # Those that want to leave the window go on in the next one, but not to and
             # fro between two windows, where the likelihood is flat.
             ahead[ahead == -way[where]] = 0
-            further = found[0] * np.exp(0.9 * HALF * ahead)
-            ratios[:, where] = np.clip(further, LEAST, MOST), found[1]
+            further = best[0] * np.exp(0.9 * HALF * ahead)
+            ratios[:, where] = np.clip(further, LEAST, MOST), best[1]
             way[where] = ahead
     weights = ratios[0] / (1 + ratios[0] * links.loads[:, None])
     dropped = weights * (sums.dropped - links.matrix @ kept)
@@ -102,14 +103,14 @@ class Window:
         """Return the likelihood and its derivatives."""
         inverse, table = 1 / point[1], []
         for node in self._nodes:
-            left = 1 / (node.known[:, None] + inverse)
-            spent = node.pull**2 * left
-            twice = inverse * np.einsum("ij,ij->j", spent, left)
-            thrice = inverse**2 * np.einsum("ij,ij,ij->j", spent, left, left)
-            gains = node.known @ left, inverse * (node.known @ left**2)
+            variances = 1 / (node.known[:, None] + inverse)
+            spent = node.pull**2 * variances
+            twice = inverse * np.einsum("ij,ij->j", spent, variances)
+            thrice = inverse**2 * np.einsum("ij,ij,ij->j", spent, variances, variances)
+            gains = node.known @ variances, inverse * (node.known @ variances**2)
             squares = node.squares - spent.sum(axis=0), -twice, twice - 2 * thrice
             # The sum of log(1 + b L).
-            sizes = -len(left) * np.log(inverse) - np.log(left).sum(axis=0)
+            sizes = -len(variances) * np.log(inverse) - np.log(variances).sum(axis=0)
             table.append([*squares, node.determinant + sizes, *gains])
         shares = [self._held.shares(np.log(point[0]), order) for order in range(3)]
         plain, first, second = np.einsum("ojk,kfj->ofj", shares, np.array(table))
@@ -117,12 +118,12 @@ class Window:
         share = self._freedom / squared
         slopes = np.stack([first[0], plain[1]])
         curved = np.array([[second[0], first[1]], [first[1], plain[2]]])
-        known = np.array([[second[3], first[4]], [first[4], plain[5]]])
+        bends = np.array([[second[3], first[4]], [first[4], plain[5]]])
         outer = slopes[:, None] * slopes * (share / squared)
         value = self._freedom * np.log(squared) + plain[3]
         # By log a and log b so far.
         slope = share * slopes + np.stack([first[3], plain[4]])
-        curvature = share * curved - outer + known
+        curvature = share * curved - outer + bends
         curvature[[0, 1], [0, 1]] -= slope
         curvature /= point[:, None] * point
         downhill = np.abs(curvature) * np.eye(2)[:, :, None]
@@ -130,10 +131,10 @@ class Window:
 
     def solution(self, point: Table) -> Table:
         """Return the mean and the kept effect."""
-        found = np.zeros((len(self._nodes[0].known) + 1, point.shape[1]))
+        effects = np.zeros((len(self._nodes[0].known) + 1, point.shape[1]))
         shares = self._held.shares(np.log(point[0]))
         for node, share in zip(self._nodes, shares.T, strict=True):
             solved = node.axes @ (node.pull / (node.known[:, None] + 1 / point[1]))
-            found[0] += share * (node.mean[0] - node.mean[1] @ solved)
-            found[1:] += share * solved
-        return found
+            effects[0] += share * (node.mean[0] - node.mean[1] @ solved)
+            effects[1:] += share * solved
+        return effects

@@ -62,9 +62,9 @@ def conjugate_gradients(
     """
     scale = 1 / diagonal[:, None]
     x = np.zeros_like(right) if start is None else start.copy()
-    left = right.copy() if start is None else right - product(x)
-    ahead = scale * left
-    size = np.einsum("ij,ij->j", left, ahead)
+    residuals = right.copy() if start is None else right - product(x)
+    ahead = scale * residuals
+    size = np.einsum("ij,ij->j", residuals, ahead)
     bound = tolerance**2 * np.einsum("ij,ij->j", right, scale * right)
     for _ in range(STEPS):
         if not (size > bound).any():
@@ -75,9 +75,9 @@ def conjugate_gradients(
         going = (size > bound) & (curvature > 0)
         length = np.divide(size, curvature, out=np.zeros_like(size), where=going)
         x += length * ahead
-        left -= length * moved
-        scaled = scale * left
-        fresh = np.einsum("ij,ij->j", left, scaled)
+        residuals -= length * moved
+        scaled = scale * residuals
+        fresh = np.einsum("ij,ij->j", residuals, scaled)
         ahead *= np.divide(fresh, size, out=np.zeros_like(size), where=going)
         ahead += scaled
         size = np.where(going, fresh, size)
@@ -158,8 +158,8 @@ class Chebyshev:
         """Return the share of each node in a derivative at each of some values."""
         table = chebder(self._inverse, order)
         places = (values - self._middle) / self._half
-        found = chebvander(places, len(table) - 1) @ table
-        return np.asarray(found / self._half**order)
+        derivatives = chebvander(places, len(table) - 1) @ table
+        return np.asarray(derivatives / self._half**order)
 
 
 class Definite:

@@ -131,11 +131,11 @@ def flip_neighbours(
     free, before = _free(comparisons, order.tolist()), order.tolist()
     people = neighbours(len(order), ratings.item_codes, ratings.reviewer_codes)
     duels = choose_flips(free, people, before, scan, lambda at: pick_by(picks[at]))
-    scores = scores_of(ratings, [who for _, crew in duels for who in crew])
+    scores = scores_of(ratings, [reviewer for _, crew in duels for reviewer in crew])
     place = np.argsort(order)
 
-    def keeps(pair: Pair, p: float, given: tuple[float, float]) -> bool:
-        return toss(weight, float(coins[place[pair[0]]]), p, given, source)
+    def keeps(pair: Pair, p: float, marks: tuple[float, float]) -> bool:
+        return toss(weight, float(coins[place[pair[0]]]), p, marks, source)
 
     return settle(order, duels, scores, law_of(weight), keeps)
 
@@ -191,7 +191,7 @@ def relative(marks: Mapping[int, Any], item: int, anchors: Sequence[int]) -> Fra
         >>> relative({0: 5.0, 1: 4.0, 2: 1.0}, 0, [1, 2])
         Fraction(5, 2)
     """
-    near = [Fraction(marks[other]) for other in anchors]
+    near = [Fraction(marks[anchor]) for anchor in anchors]
     return Fraction(marks[item]) - sum(near, Fraction(0)) / max(len(near), 1)
 
 
@@ -206,9 +206,9 @@ def scores_of(ratings: Ratings, by: Sequence[int] | None = None) -> dict[Pair, f
         >>> scores_of(Ratings(["a", "b"], ["y", "x"], [5, 4]))
         {(0, 1): 5.0, (1, 0): 4.0}
     """
-    who, scores = ratings.reviewer_codes, ratings.scores
-    kept = np.isin(who, who if by is None else by)
-    rows = zip(who[kept].tolist(), ratings.item_codes[kept].tolist(), strict=True)
+    reviewers, scores = ratings.reviewer_codes, ratings.scores
+    kept = np.isin(reviewers, reviewers if by is None else by)
+    rows = zip(reviewers[kept].tolist(), ratings.item_codes[kept].tolist(), strict=True)
     return dict(zip(rows, scores[kept].tolist(), strict=True))
 
 
@@ -254,10 +254,10 @@ def settle(
     after, coins = np.array(order, dtype=np.int64), list[Coin]()
     place = np.argsort(after)
     for (a, b), (r, s) in duels:
-        given = scores[r, a], scores[s, b]
-        gap: Any = given[0] - given[1]
+        marks = scores[r, a], scores[s, b]
+        gap: Any = marks[0] - marks[1]
         p = law(gap)
-        coins.append(Coin((a, b), gap, p, bool(keeps((a, b), p, given)), (r, s)))
+        coins.append(Coin((a, b), gap, p, bool(keeps((a, b), p, marks)), (r, s)))
         if not coins[-1].kept:
             after[place[[a, b]]] = b, a
     return after, tuple(coins)
@@ -327,13 +327,13 @@ def choose_flips(
     duels: list[Duel] = []
     position, step = scan
     while position + 1 < len(order):
-        crew, (one, other) = None, order[position : position + 2]
+        crew, (upper, lower) = None, order[position : position + 2]
         if free[position]:
-            sides = (without(people[item], retired) for item in (one, other))
+            sides = (without(people[item], retired) for item in (upper, lower))
             crew = pick_pair(picks(position), *sides)
         if crew:
             retired.update(crew)
-            duels.append(((one, other), crew))
+            duels.append(((upper, lower), crew))
         position += 2 if crew else step
     return duels
 
@@ -347,27 +347,27 @@ def pick_pair(pick: Pick, ones: Sequence[int], others: Sequence[int]) -> Pair | 
         >>> pick_pair(lambda count: count - 1, [1, 2], [2, 3])
         (2, 3)
     """
-    both = set(ones).intersection(others)
-    count = len(ones) * len(others) - len(both)
+    common = set(ones).intersection(others)
+    count = len(ones) * len(others) - len(common)
     if count == 0:
         return None
     number = pick(count)
-    for one in ones:
-        partners = len(others) - (one in both)
+    for first in ones:
+        partners = len(others) - (first in common)
         if number < partners:
             break
         number -= partners
-    return one, without(others, (one,))[number]
+    return first, without(others, (first,))[number]
 
 
-def without(people: Sequence[int], some: Collection[int]) -> list[int]:
+def without(people: Sequence[int], excluded: Collection[int]) -> list[int]:
     """List the reviewers who are not among some.
 
     Examples:
         >>> without([1, 2, 3], {2})
         [1, 3]
     """
-    return [who for who in people if who not in some]
+    return [reviewer for reviewer in people if reviewer not in excluded]
 
 
 def people_of(scores: Mapping[Pair, object], n_items: int) -> list[list[int]]:
@@ -434,12 +434,12 @@ def choose_twins(classes: Groups, reviewers: Groups, pairs: str) -> list[Pair]:
     """
     chosen = []
     for members in classes:
-        left = list(members)
-        while left:
-            one = left.pop(0)
-            for place, other in enumerate(left):
-                if pick_pair(pick_by(0), reviewers[one], reviewers[other]):
-                    chosen.append((one, left.pop(place)))
+        remaining = list(members)
+        while remaining:
+            item = remaining.pop(0)
+            for place, twin in enumerate(remaining):
+                if pick_pair(pick_by(0), reviewers[item], reviewers[twin]):
+                    chosen.append((item, remaining.pop(place)))
                     break
     return sorted(chosen)[: 1 if pairs == "one" else None]
 
@@ -492,13 +492,13 @@ def settle_twins(
     scores = scores_of(ratings)
     people = people_of(scores, len(order))
     chosen = choose_twins(twin_classes(comparisons, by=by), people, pairs)
-    after = _rearranged(comparisons, order, chosen)
+    after = _rearrange(comparisons, order, chosen)
     picks, coins = uniforms(source, (len(order), 2)).T
     now = after.tolist()
     duels = _twin_duels(now, chosen, people, lambda pair: pick_by(picks[min(pair)]))
 
-    def keeps(pair: Pair, p: float, given: tuple[float, float]) -> bool:
-        return toss(weight, float(coins[min(pair)]), p, given, source)
+    def keeps(pair: Pair, p: float, marks: tuple[float, float]) -> bool:
+        return toss(weight, float(coins[min(pair)]), p, marks, source)
 
     return settle(after, duels, scores, law_of(weight), keeps)
 
@@ -510,10 +510,10 @@ def _twin_duels(
     place = {item: at for at, item in enumerate(order)}
     duels: list[Duel] = []
     for pair in chosen:
-        one, other = sorted(pair, key=place.__getitem__)
+        upper, lower = sorted(pair, key=place.__getitem__)
         # Twins are chosen so that there are two reviewers.
-        crew = pick_pair(picks(pair), people[one], people[other])
-        duels += [((one, other), crew)] if crew else []
+        crew = pick_pair(picks(pair), people[upper], people[lower])
+        duels += [((upper, lower), crew)] if crew else []
     return duels
 
 
@@ -552,7 +552,7 @@ def twins_program(
     reviewers = people_of(scores, comparisons.n_items)
     chosen = choose_twins(twin_classes(comparisons, by=by), reviewers, pairs)
     start = np.array(order, dtype=np.int64)
-    arranged = _rearranged(comparisons, start, chosen).tolist()
+    arranged = _rearrange(comparisons, start, chosen).tolist()
 
     def program(chance: Chance) -> tuple[int, ...]:
         duels = _twin_duels(arranged, chosen, reviewers, lambda _: chance.pick)
@@ -564,7 +564,7 @@ def twins_program(
     return program
 
 
-def _rearranged(c: Comparisons, order: Codes, chosen: Sequence[Pair]) -> Codes:
+def _rearrange(c: Comparisons, order: Codes, chosen: Sequence[Pair]) -> Codes:
     if not chosen:
         return order
     reach = closure(c)

@@ -122,7 +122,7 @@ class Answer:
     uncertainty: RankUncertainty | None = None
 
 
-def check_order(given: object, n_items: int, what: str) -> Codes:
+def check_order(ranking: object, n_items: int, what: str) -> Codes:
     """Return the ranking that a user's function gave.
 
     Raises:
@@ -133,14 +133,14 @@ def check_order(given: object, n_items: int, what: str) -> Codes:
         [1, 0]
     """
     try:
-        order = np.asarray(given)
+        order = np.asarray(ranking)
     except ValueError:
         order = np.empty(0)
     whole = order.dtype.kind in "iu" and order.ndim == 1
     if not whole or not np.array_equal(np.sort(order), np.arange(n_items)):
         raise OptionError(
             f"{what} must return the code of each of the {n_items} items once, best "
-            f"first, got {shown(given)}."
+            f"first, got {shown(ranking)}."
         )
     return order.astype(np.int64)
 
@@ -225,9 +225,16 @@ class RankMethod(Method):
         from evenhand.ratings import Ratings
 
         # Codes do for labels, and keep their order.
-        who, what, weights = ratings.reviewer_codes, ratings.item_codes, ratings.weights
+        reviewers, items, weights = (
+            ratings.reviewer_codes,
+            ratings.item_codes,
+            ratings.weights,
+        )
         more: Any = {"all_items": range(ratings.n_items), "people": True}
-        again = (Ratings(who, what, scores, weights=weights, **more) for scores in sets)
+        again = (
+            Ratings(reviewers, items, scores, weights=weights, **more)
+            for scores in sets
+        )
         return [self.order_checked(data, seed) for data in again]
 
     def order_checked(self, ratings: Ratings, seed: int) -> Codes:
@@ -271,8 +278,8 @@ class OwnRanking(RankMethod):
     def answer(self, task: Task) -> Answer:
         """Ask the function."""
         rng = np.random.Generator(stream(task.seed, self.called))
-        given, what = self.function(task.ratings, rng), f"method {self.called}"
-        return Answer(check_order(given, task.ratings.n_items, what))
+        ranking, what = self.function(task.ratings, rng), f"method {self.called}"
+        return Answer(check_order(ranking, task.ratings.n_items, what))
 
 
 class OwnStart(OwnRanking):
@@ -283,8 +290,8 @@ class OwnStart(OwnRanking):
     def answer(self, task: Task) -> Answer:
         """Ask the function."""
         rng = np.random.Generator(stream(task.seed, "start"))
-        given = self.function(task.graph, rng)  # type: ignore[arg-type]  # of comparisons
-        order = check_order(given, task.graph.n_items, "start")
+        ranking = self.function(task.graph, rng)  # type: ignore[arg-type]  # of comparisons
+        order = check_order(ranking, task.graph.n_items, "start")
         return Answer(order, findings=(claims.OWN_START,))
 
 
@@ -379,28 +386,34 @@ class MeanRank(Ordinal):
         return _by_mean_rank(task, task.mean_ranks(self.mean_ranks))
 
 
-def _by_mean_rank(task: Task, found: MeanRankOrder) -> Answer:
+def _by_mean_rank(task: Task, mean_ranks: MeanRankOrder) -> Answer:
     from evenhand.ranking.notices import by_lot
 
-    averages, used = found.averages, "exact"
-    findings, told = tuple["Finding", ...](), list[Notice]()
-    if found.ties:
-        what = "proxies of mean ranks" if found.proxy else "mean ranks"
-        ties = [sorted(tie) for tie in found.ties]
+    averages, used = mean_ranks.averages, "exact"
+    findings, warnings = tuple["Finding", ...](), list[Notice]()
+    if mean_ranks.ties:
+        what = "proxies of mean ranks" if mean_ranks.proxy else "mean ranks"
+        ties = [sorted(tie) for tie in mean_ranks.ties]
         text = by_lot(what, ties, task.ratings.item_labels)
-        told.append(Notice("tied_mean_ranks", text))
-    if found.proxy:
+        warnings.append(Notice("tied_mean_ranks", text))
+    if mean_ranks.proxy:
         used, findings = "proxy", (claims.BY_PROXY,)
-        told.append(Notice("closure_proxy", PROXY_TEXT))
+        warnings.append(Notice("closure_proxy", PROXY_TEXT))
     elif not averages.exact:
         used, findings = "sampled", (claims.BY_SAMPLE,)
         text = (
             f"Mean ranks are from {averages.samples:,} random orderings; their largest "
             f"standard error is {averages.mean_rank_se.max():.2g}."
         )
-        told.append(Notice("sampled_orderings", text))
+        warnings.append(Notice("sampled_orderings", text))
     options: dict[str, Json] = {"mean_ranks": used, "samples": averages.samples}
-    return Answer(found.order, options, findings, notices=tuple(told), mean_ranks=found)
+    return Answer(
+        mean_ranks.order,
+        options,
+        findings,
+        notices=tuple(warnings),
+        mean_ranks=mean_ranks,
+    )
 
 
 class ByScores(RankMethod):
@@ -409,60 +422,64 @@ class ByScores(RankMethod):
     assumes = claims.RANKING_DESIGN
     start: RankMethod
 
-    def begun(self, task: Task) -> Answer:
+    def first_answer(self, task: Task) -> Answer:
         """Rank by what the method starts from, which its parameters name."""
-        found = _left_to_scores(self.start.begin(task))
-        own = tuple(one for one in found.findings if one == claims.OWN_START)
-        used = {**(found.parameters or {}), **({"own_function": True} if own else {})}
-        return replace(found, findings=own, parameters=used)
+        answer = _left_to_scores(self.start.begin(task))
+        own = tuple(
+            finding for finding in answer.findings if finding == claims.OWN_START
+        )
+        used = {**(answer.parameters or {}), **({"own_function": True} if own else {})}
+        return replace(answer, findings=own, parameters=used)
 
 
-def _left_to_scores(begun: Answer) -> Answer:
+def _left_to_scores(answer: Answer) -> Answer:
     """Keep what is still true once scores settle what a lot ordered first."""
-    kept = tuple(told for told in begun.notices if told.code != "tied_mean_ranks")
-    return replace(begun, notices=kept)
+    kept = tuple(
+        warning for warning in answer.notices if warning.code != "tied_mean_ranks"
+    )
+    return replace(answer, notices=kept)
 
 
 def _by_scores(
     task: Task,
-    begun: Answer,
+    start: Answer,
     by: str,
     *weaker: Finding,
     resolved: bool,
     settled: bool,
-    **found: Any,  # noqa: ANN401 - fields of the answer
+    **fields: Any,  # noqa: ANN401 - fields of the answer
 ) -> Answer:
     """Say what became of an order that scores settled, by "coins" or by "ties"."""
     from evenhand.ranking.notices import score_notices
 
-    split = begun.split is not None
-    told = score_notices(
+    split = start.split is not None
+    warnings = score_notices(
         task.ratings, by, resolved=resolved, settled=settled, split=split
     )
     findings = (
-        *begun.findings,
+        *start.findings,
         *weaker,
         *(() if settled else (claims.NOTHING_SETTLED,)),
     )
-    notices = (*begun.notices, *told)
-    return replace(begun, findings=findings, notices=notices, **found)
+    notices = (*start.notices, *warnings)
+    return replace(start, findings=findings, notices=notices, **fields)
 
 
-def _by_coins(task: Task, weight: GapWeight, found: Flipped, begun: Answer) -> Answer:
+def _by_coins(task: Task, weight: GapWeight, flipped: Flipped, start: Answer) -> Answer:
     from evenhand.ab.claims import weight_findings
     from evenhand.ranking.notices import coins_resolved
 
-    order, coins = found
+    order, coins = flipped
     return _by_scores(
         task,
-        replace(begun, mean_ranks=None),
+        replace(start, mean_ranks=None),
         "coins",
         *weight_findings(weight),
         resolved=coins_resolved(task.ratings, coins, weight),
         settled=bool(coins),
         order=order,
         coins=coins,
-        retired=len({who for coin in coins for who in coin.reviewers}),
+        retired=len({reviewer for coin in coins for reviewer in coin.reviewers}),
     )
 
 
@@ -480,15 +497,15 @@ class Flips(ByScores):
         from evenhand.posets.graph import is_ordering
         from evenhand.ranking.flips import flip_neighbours
 
-        begun = self.begun(task)
-        if not is_ordering(task.graph, begun.order):
+        start = self.first_answer(task)
+        if not is_ordering(task.graph, start.order):
             raise OptionError(
                 "start must respect every comparison for method 'flips', got a ranking "
                 "that does not. Method 'twins' takes any ranking."
             )
-        data = (task.ratings, task.graph, begun.order, self.weight)
-        found = flip_neighbours(*data, stream(task.seed, "flips"))
-        return _by_coins(task, self.weight, found, begun)
+        data = (task.ratings, task.graph, start.order, self.weight)
+        flipped = flip_neighbours(*data, stream(task.seed, "flips"))
+        return _by_coins(task, self.weight, flipped, start)
 
 
 class FlipsUniform(RankMethod):
@@ -510,13 +527,13 @@ class FlipsUniform(RankMethod):
         """Order the items of a task."""
         from evenhand.ranking.flips import flip_neighbours, scan_from
 
-        begun = Uniform().answer(task)
+        start = Uniform().answer(task)
         if self.scan == "paper":
-            begun = replace(begun, findings=(claims.ON_AVERAGE,))
+            start = replace(start, findings=(claims.ON_AVERAGE,))
         scan = scan_from(self.scan, partial(below, stream(task.seed, "scan")))
-        data = (task.ratings, task.graph, begun.order, self.weight)
-        found = flip_neighbours(*data, stream(task.seed, "flips"), scan=scan)
-        return _by_coins(task, self.weight, found, begun)
+        data = (task.ratings, task.graph, start.order, self.weight)
+        flipped = flip_neighbours(*data, stream(task.seed, "flips"), scan=scan)
+        return _by_coins(task, self.weight, flipped, start)
 
 
 class Twins(ByScores):
@@ -542,12 +559,12 @@ class Twins(ByScores):
         """Order the items of a task."""
         from evenhand.ranking.flips import settle_twins
 
-        begun = self.begun(task)
-        data = (task.ratings, task.graph, begun.order, self.weight)
+        start = self.first_answer(task)
+        data = (task.ratings, task.graph, start.order, self.weight)
         source = stream(task.seed, "twins")
-        found = settle_twins(*data, source, pairs=self.twins, by=self.by)
+        flipped = settle_twins(*data, source, pairs=self.twins, by=self.by)
         # Twins' reviewers may serve again.
-        return replace(_by_coins(task, self.weight, found, begun), retired=None)
+        return replace(_by_coins(task, self.weight, flipped, start), retired=None)
 
 
 class Sorter(RankMethod):
@@ -566,8 +583,8 @@ class Sorter(RankMethod):
 
         data = (task.ratings, task.graph, self.weight)
         source = stream(task.seed, "sorter")
-        found = sort_free_pairs(*data, source, anchors=self.anchored)
-        return _by_coins(task, self.weight, found, Answer(found[0]))
+        flipped = sort_free_pairs(*data, source, anchors=self.anchored)
+        return _by_coins(task, self.weight, flipped, Answer(flipped[0]))
 
 
 class Ties(ByScores):
@@ -584,9 +601,9 @@ class Ties(ByScores):
         """Order the items of a task."""
         from evenhand.ranking.ties import twin_buckets
 
-        begun = self.begun(task)
-        buckets = twin_buckets(begun.order, task.graph)
-        return _sorted_within(task, self, begun, buckets)
+        start = self.first_answer(task)
+        buckets = twin_buckets(start.order, task.graph)
+        return _sorted_within(task, self, start, buckets)
 
 
 class Safe(RankMethod):
@@ -617,8 +634,8 @@ class Safe(RankMethod):
 
     def parameters(self) -> dict[str, Json]:
         """Return its options; whether reviewers were split is the answer's to say."""
-        found, own = super().parameters(), ("split", "mean_ranks")
-        return {name: found[name] for name in found if name not in own}
+        options, own = super().parameters(), ("split", "mean_ranks")
+        return {name: options[name] for name in options if name not in own}
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
@@ -627,58 +644,58 @@ class Safe(RankMethod):
 
         if self.split == "always" or find_contradiction(task.graph) is not None:
             return self._split(task)
-        found = task.mean_ranks(self.mean_ranks)
-        buckets = equal_mean_ranks(found, task.graph)
-        begun = _left_to_scores(replace(_by_mean_rank(task, found), findings=()))
-        return _sorted_within(task, self, begun, buckets)
+        mean_ranks = task.mean_ranks(self.mean_ranks)
+        buckets = equal_mean_ranks(mean_ranks, task.graph)
+        start = _left_to_scores(replace(_by_mean_rank(task, mean_ranks), findings=()))
+        return _sorted_within(task, self, start, buckets)
 
     def _split(self, task: Task) -> Answer:
         """Order by some reviewers, and break its ties by the scores of the others."""
         from evenhand.ranking.ties import contradictory, split_order
 
         data = (task.ratings, task.seed)
-        found = split_order(*data, noise=self.noise, anchored=self.anchored)
-        ordered, breakers = len(found.ordered), len(found.breakers)
+        split = split_order(*data, noise=self.noise, anchored=self.anchored)
+        ordered, breakers = len(split.ordered), len(split.breakers)
         always = self.split == "always"
         text = (
             f"Reviewers {'are split always' if always else 'contradict each other'}, "
-            f"so {ordered} of them, drawn at random, made {len(found.weak)} groups of "
+            f"so {ordered} of them, drawn at random, made {len(split.weak)} groups of "
             f"items, and the scores of the other {breakers} sorted each group."
         )
-        torn = always or contradictory(task.ratings, found.ordered)
+        torn = always or contradictory(task.ratings, split.ordered)
         why = "always" if always else "first" if torn else "all"
         used: Json = {"when": self.split, "ordered": ordered, "breakers": breakers}
-        told = (Notice("split_reviewers", text),)
-        begun = Answer(found.ties.order, {"split": used}, split=why, notices=told)
-        return _tied(task, found.ties, begun)
+        warnings = (Notice("split_reviewers", text),)
+        start = Answer(split.ties.order, {"split": used}, split=why, notices=warnings)
+        return _by_ties(task, split.ties, start)
 
 
 def _sorted_within(
-    task: Task, method: Ties | Safe, begun: Answer, buckets: Buckets
+    task: Task, method: Ties | Safe, start: Answer, buckets: Buckets
 ) -> Answer:
     from evenhand.ranking.ties import break_ties
 
     source, noise = stream(task.seed, "ties"), method.noise
-    data = (task.ratings, begun.order, buckets, source)
-    found = break_ties(*data, noise=noise, anchored=method.anchored)
-    return _tied(task, found, begun)
+    data = (task.ratings, start.order, buckets, source)
+    ties = break_ties(*data, noise=noise, anchored=method.anchored)
+    return _by_ties(task, ties, start)
 
 
-def _tied(task: Task, found: TieBreak, begun: Answer) -> Answer:
-    uses = (zip(one.reviewers, itertools.cycle(one.items)) for one in found.draws)
+def _by_ties(task: Task, ties: TieBreak, start: Answer) -> Answer:
+    uses = (zip(draw.reviewers, itertools.cycle(draw.items)) for draw in ties.draws)
     # Reviewers whose scores were used for two items.
-    times = Counter(who for who, _ in {*itertools.chain.from_iterable(uses)})
+    times = Counter(reviewer for reviewer, _ in {*itertools.chain.from_iterable(uses)})
     reused = sum(number > 1 for number in times.values())
     return _by_scores(
         task,
-        begun,
+        start,
         "ties",
         *((claims.served_again(reused),) if reused else ()),
-        *(() if found.noise else (claims.NO_NOISE,)),
-        resolved=found.resolved or found.noise == 0,
-        settled=found.settled > 0,
-        order=found.order,
-        ties=found,
+        *(() if ties.noise else (claims.NO_NOISE,)),
+        resolved=ties.resolved or ties.noise == 0,
+        settled=ties.settled > 0,
+        order=ties.order,
+        ties=ties,
     )
 
 
@@ -710,10 +727,10 @@ class Mean(RankMethod):
         runs = np.split(order, np.flatnonzero(np.diff(means[order])) + 1)
         ties = [run.tolist() for run in runs if len(run) > 1]
         text = by_lot("means", ties, task.ratings.item_labels)
-        told = (Notice("tied_means", text),) if ties else ()
+        warnings = (Notice("tied_means", text),) if ties else ()
         fit = Fit("mean", means, np.zeros_like(order))
         sure = from_model(self, task.ratings, fit, task.seed, order=order)
-        return Answer(order, notices=told, uncertainty=sure)
+        return Answer(order, notices=warnings, uncertainty=sure)
 
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:  # noqa: ARG002 - means say all
         """Draw the values of all items together, a row for each draw."""
@@ -770,9 +787,11 @@ class Model(RankMethod):
         from evenhand.ranking.uncertainty import from_model
 
         sure = from_model(self, task.ratings, fit, task.seed, order=order)
-        told = () if sure else (Notice("no_intervals", NO_INTERVALS.format(self.name)),)
+        warnings = (
+            () if sure else (Notice("no_intervals", NO_INTERVALS.format(self.name)),)
+        )
         lots = lot_notices("estimates", fit.estimates, order, task.ratings.item_labels)
-        notices = (*_told(fit, task.ratings), *lots, *told)
+        notices = (*_fit_warnings(fit, task.ratings), *lots, *warnings)
         return Answer(order, notices=notices, fit=fit, uncertainty=sure)
 
     def begin(self, task: Task) -> Answer:
@@ -796,7 +815,7 @@ def by_estimates(estimates: Scores, seed: int, lots: str = "estimates") -> Codes
     return np.lexsort((lot, -estimates)).astype(np.int64)
 
 
-def _told(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
+def _fit_warnings(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
     codes = {notice.code for notice in fit.notices}
     if fit.rho is None or codes & {"orders_only", "fixed_sums"}:
         return fit.notices

@@ -58,10 +58,12 @@ def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) 
         >>> by_lot("means", [(0, 2)], ["x", "y", "z"])
         "Items with equal means are ordered at random: 'x', 'z'."
     """
-    told = [listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]]
+    listings = [
+        listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]
+    ]
     more = len(groups) - GROUPS_SHOWN
-    told += [f"and {counted(more, 'group')} more"] if more > 0 else []
-    return f"Items with equal {what} are ordered at random: {'; '.join(told)}."
+    listings += [f"and {counted(more, 'group')} more"] if more > 0 else []
+    return f"Items with equal {what} are ordered at random: {'; '.join(listings)}."
 
 
 def lot_notices(
@@ -167,8 +169,8 @@ def score_notices(
     tied, loads = ratings.tied_reviewers, np.bincount(ratings.reviewer_codes)
     if tied:
         void = "ties within a reviewer void every ranking guarantee."
-        rest = "the claim is no longer strict." if split else void
-        text = f"{counted(tied, 'reviewer')} gave equal scores to several items; {rest}"
+        loss = "the claim is no longer strict." if split else void
+        text = f"{counted(tied, 'reviewer')} gave equal scores to several items; {loss}"
         yield Notice("ties_within_reviewers", text)
     if loads.min() < loads.max():
         most = counted(int(loads.max()), "item")
@@ -218,15 +220,15 @@ def separate_groups(groups: int) -> tuple[Notice, ...]:
     return (Notice("separate_groups", text),) if groups > 1 else ()
 
 
-def _agree_by_links(who: Codes, items: Codes, sums: Scores) -> bool:
+def _agree_by_links(reviewers: Codes, items: Codes, sums: Scores) -> bool:
     """Say whether votes differ from shuffled ones, each item held against whom it met.
 
     Args:
-        who: The voter of each score, sorted.
+        reviewers: The voter of each score, sorted.
         items: The item of each score.
         sums: Sums of ranks of each item, as they are and then of shuffled votes.
     """
-    first = np.flatnonzero(who[1:] == who[:-1])
+    first = np.flatnonzero(reviewers[1:] == reviewers[:-1])
     met = np.zeros((sums.shape[1],) * 2)
     np.add.at(met, (items[first], items[first + 1]), 1.0)
     met += met.T
@@ -251,17 +253,21 @@ def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
         >>> information_notices(Ratings(["a", "a"], ["x", "y"], [1, 2]))
         ()
     """
-    who, items = ratings.reviewer_codes[:AGREEING], ratings.item_codes[:AGREEING]
-    values = pl.DataFrame({"who": who, "value": ratings.preference[:AGREEING]})
-    ranked = values.select(pl.col("value").rank().over("who"))["value"].to_numpy()
-    loads = np.bincount(who)
-    ranks = (ranked - (loads[who] + 1) / 2) / (loads[who] + 1)
-    power = (np.bincount(who, ranks**2) / np.maximum(loads, 1))[who]
+    reviewers, items = ratings.reviewer_codes[:AGREEING], ratings.item_codes[:AGREEING]
+    values = pl.DataFrame(
+        {"reviewer": reviewers, "value": ratings.preference[:AGREEING]}
+    )
+    ranked = values.select(pl.col("value").rank().over("reviewer"))["value"].to_numpy()
+    loads = np.bincount(reviewers)
+    ranks = (ranked - (loads[reviewers] + 1) / 2) / (loads[reviewers] + 1)
+    power = (np.bincount(reviewers, ranks**2) / np.maximum(loads, 1))[reviewers]
     # What the sum of squares would be more by, if all orders were the same.
     same = np.bincount(items, power**0.5) ** 2 - np.bincount(items, power)
     # The same data get the same answer.
     rng = np.random.default_rng(ratings.n_ratings)
-    orders = (np.argsort(who + rng.random(len(who))) for _ in range(SHUFFLES))
+    orders = (
+        np.argsort(reviewers + rng.random(len(reviewers))) for _ in range(SHUFFLES)
+    )
     redrawn = (np.bincount(items, ranks[at]) for at in orders)
     sums = np.array([np.bincount(items, ranks), *redrawn])
     observed, *shuffled = (sums**2).sum(axis=1)
@@ -270,7 +276,7 @@ def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
     if np.std(shuffled) > LARGEST_ERROR * same.sum() - SMALLEST or p <= CHANCE:
         return ()
     votes = loads.max() == 2 and len(same) <= LINKED  # noqa: PLR2004 - items of a vote
-    if votes and _agree_by_links(who, items, sums):
+    if votes and _agree_by_links(reviewers, items, sums):
         return ()
     text = (
         "Reviewers agree about the items no more than random ratings would (mean "

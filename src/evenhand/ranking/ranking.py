@@ -181,34 +181,41 @@ def _by_share(method: RankMethod, answer: Answer, k: int) -> Answer:
 
 def _with_cut(ranking: Ranking, k: int | None, *, by_share: bool) -> Ranking:
     """Add what is known of the best k items, and whether others are likelier."""
-    sure, told = ranking.uncertainty, tuple[Notice, ...]()
+    sure, warnings = ranking.uncertainty, tuple[Notice, ...]()
     # Only models can choose by share.
     models = sure is not None and sure.source != uncertainty.ORDERINGS
     if sure is not None and k is not None and models and not by_share:
-        told = share_notices(*sure.expected_places(k), k)
-    ranking = replace(ranking, notices=(*ranking.notices, *told))
+        warnings = share_notices(*sure.expected_places(k), k)
+    ranking = replace(ranking, notices=(*ranking.notices, *warnings))
     return topped(ranking, k, by_share=by_share)
 
 
 def _of_ratings(
-    task: Task, method: RankMethod, found: Answer, declared: Declared, *, distinct: bool
+    task: Task,
+    method: RankMethod,
+    answer: Answer,
+    declared: Declared,
+    *,
+    distinct: bool,
 ) -> Ranking:
     ratings = task.ratings
     if declared.whole:
-        known = (it for it in found.notices if it.code != "unequal_loads")
-        found = replace(found, notices=tuple(known))
-    sure = uncertainty.sureness(task, found, noisy=method.noisy)
-    data = (ratings, method, found, declared)
+        kept = (
+            warning for warning in answer.notices if warning.code != "unequal_loads"
+        )
+        answer = replace(answer, notices=tuple(kept))
+    sure = uncertainty.sureness(task, answer, noisy=method.noisy)
+    data = (ratings, method, answer, declared)
     return _ranking(
         method,
-        replace(found, uncertainty=sure),
+        replace(answer, uncertainty=sure),
         ratings,
         tuple(_scores(ratings)),
         {"design": declared.design, "distinct": distinct},
         certificate=ranking_certificate(*data, distinct=distinct),
-        draws=tuple(_draws(ratings, found)),
+        draws=tuple(_draws(ratings, answer)),
         seed=task.seed,
-        notices=_notices(task, method, found),
+        notices=_notices(task, method, answer),
         titles=ratings.titles,
         ratings=ratings,
     )
@@ -255,9 +262,9 @@ def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer
     if str(method) == "mean":
         values = pairs.centre + pairs.totals / pairs.reviews
         order = by_estimates(values, seed, "mean")
-        told = separate_groups(int(orders.ordered_groups(pairs).max()) + 1)
-        told = (*told, *lot_notices("means", values, order, pairs.item_labels))
-        return Answer(order, notices=(*told, Notice("no_intervals", UNSURE)))
+        warnings = separate_groups(int(orders.ordered_groups(pairs).max()) + 1)
+        warnings = (*warnings, *lot_notices("means", values, order, pairs.item_labels))
+        return Answer(order, notices=(*warnings, Notice("no_intervals", UNSURE)))
     models = {
         "bradley-terry": orders.bradley_terry_of_pairs,
         "additive": pair_models.additive_of_pairs,
@@ -296,20 +303,20 @@ def _by_cluster(
         f"Intervals of ranks are by cluster ({sure.clusters:,} of them), as reviewers "
         "of one cluster may err together."
     )
-    told = (*answer.notices, Notice("intervals_by_cluster", text))
-    return replace(answer, uncertainty=sure, notices=told)
+    warnings = (*answer.notices, Notice("intervals_by_cluster", text))
+    return replace(answer, uncertainty=sure, notices=warnings)
 
 
 def _refit(method: RankMethod, seed: int, ratings: Ratings) -> ArrayLike:
     """Return values of the items of other ratings."""
-    found = method.answer(Task(ratings, seed, intervals=False))
-    return -np.argsort(found.order) if found.fit is None else found.fit.estimates
+    answer = method.answer(Task(ratings, seed, intervals=False))
+    return -np.argsort(answer.order) if answer.fit is None else answer.fit.estimates
 
 
 def _notices(task: Task, method: RankMethod, answer: Answer) -> tuple[Notice, ...]:
     """Say what the reader must know, once each."""
     ratings = task.ratings
-    told = (
+    warnings = (
         *ratings.notices,
         *information_notices(ratings),
         *ratings.weighing(method.called, used=method.weighs),
@@ -317,7 +324,7 @@ def _notices(task: Task, method: RankMethod, answer: Answer) -> tuple[Notice, ..
         *(() if answer.fit is not None else group_notices(task.graph)),
         *answer.notices,
     )
-    return tuple({notice.code: notice for notice in reversed(told)}.values())[::-1]
+    return tuple({notice.code: notice for notice in reversed(warnings)}.values())[::-1]
 
 
 def _ranking(
@@ -326,11 +333,11 @@ def _ranking(
     data: Ratings | PairCounts,
     scores: Sequence[Scored],
     declared: Mapping[str, Json],
-    **known: Any,  # noqa: ANN401 - fields of the ranking
+    **fields: Any,  # noqa: ANN401 - fields of the ranking
 ) -> Ranking:
     items = tuple(_items(data.item_labels, scores, answer))
     level = 0.0 if answer.uncertainty is None else answer.uncertainty.level
-    known["notices"] = (*known["notices"], *interval_notices(items, level))
+    fields["notices"] = (*fields["notices"], *interval_notices(items, level))
     return Ranking(
         order=tuple(row.item for row in items),
         items=items,
@@ -339,7 +346,7 @@ def _ranking(
         rho=None if answer.fit is None else answer.fit.rho,
         uncertainty=answer.uncertainty,
         data=data.summary(),
-        **known,
+        **fields,
     )
 
 
@@ -357,9 +364,9 @@ def _items(
 ) -> Iterator[RankedItem]:
     """Make a row for each item, best first."""
     fit, sure, by_rank = answer.fit, answer.uncertainty, answer.mean_ranks
-    known, bucket = sure or by_rank, dict[int, int]()
-    if known is not None:
-        bucket = dict(zip(known.order.tolist(), known.buckets, strict=True))
+    source, bucket = sure or by_rank, dict[int, int]()
+    if source is not None:
+        bucket = dict(zip(source.order.tolist(), source.buckets, strict=True))
     columns = {
         "mean_rank": None if by_rank is None else by_rank.averages.mean_rank,
         "rank_low": None if sure is None else sure.rank_low,
@@ -367,21 +374,23 @@ def _items(
         "estimate": None if fit is None else fit.estimates,
         "error": None if fit is None else fit.errors,
     }
-    given = {name: column for name, column in columns.items() if column is not None}
+    present = {name: column for name, column in columns.items() if column is not None}
     for place, item in enumerate(answer.order.tolist(), start=1):
-        known_of = {name: column[item].item() for name, column in given.items()}
+        known_of = {name: column[item].item() for name, column in present.items()}
         known_of |= zip(SCORED, scores[item], strict=True)
         yield RankedItem(labels[item], place, bucket.get(item), **known_of)
 
 
-def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:
+def _draws(ratings: Ratings, answer: Answer) -> Iterator[Draw]:
     people, items = ratings.reviewer_labels, ratings.item_labels
-    for coin in found.coins if found.ties is None else found.ties.draws:
-        one, other = (items[item] for item in coin.items)
+    for coin in answer.coins if answer.ties is None else answer.ties.draws:
+        first, second = (items[item] for item in coin.items)
         yield Draw(
-            items=(one, other),
+            items=(first, second),
             p_first=coin.p_first,
-            first=one if coin.kept else other,
-            reviewers=tuple(people[who] for who in coin.reviewers),
-            anchors=tuple(tuple(items[one] for one in some) for some in coin.anchors),
+            first=first if coin.kept else second,
+            reviewers=tuple(people[reviewer] for reviewer in coin.reviewers),
+            anchors=tuple(
+                tuple(items[anchor] for anchor in layer) for layer in coin.anchors
+            ),
         )

@@ -112,8 +112,8 @@ def sort_free_pairs(
     )
 
     def answer(coin: Coin) -> bool:
-        unit, (one, other) = float(uniforms(source, 1)[0]), coin.reviewers
-        gap, _ = gap_of(table.bundles, coin.items, (one, other), anchors=related)
+        unit, (first, second) = float(uniforms(source, 1)[0]), coin.reviewers
+        gap, _ = gap_of(table.bundles, coin.items, (first, second), anchors=related)
         return toss(weight, unit, coin.p_first, (gap, Fraction(0)), source)
 
     coins = ask_pairs(table, functools.partial(below, source), answer)
@@ -170,8 +170,8 @@ class Table:
         apart = apart[np.ix_(order, order)]
         if not apart.min() < np.inf:
             return None
-        one, other = order[np.argwhere(apart <= apart.min() + ROUNDING)[0]].tolist()
-        return min(one, other), max(one, other)
+        first, second = order[np.argwhere(apart <= apart.min() + ROUNDING)[0]].tolist()
+        return min(first, second), max(first, second)
 
     def coin(self, items: Pair, pick: Pick) -> Coin:
         """Choose who answers, and work out the coin that is still to be flipped."""
@@ -229,10 +229,10 @@ def _shares(reach: bytes, n_items: int) -> Scores | None:
 
 def _two_reviewers(fresh: Groups) -> Flags:
     """Say for all pairs of items whether two different reviewers are fresh."""
-    some = np.array([bool(people) for people in fresh])
+    has_fresh = np.array([bool(people) for people in fresh])
     alone = (people[0] if len(people) == 1 else ~at for at, people in enumerate(fresh))
     only = np.array([*alone])
-    return np.asarray((only != only[:, None]) & some & some[:, None])
+    return np.asarray((only != only[:, None]) & has_fresh & has_fresh[:, None])
 
 
 def choose_reviewers(
@@ -260,7 +260,11 @@ def choose_reviewers(
         (1, 2)
     """
     sides = (_some([*side], pick) for side in people)
-    pairs = [(one, other) for one, other in itertools.product(*sides) if one != other]
+    pairs = [
+        (first, second)
+        for first, second in itertools.product(*sides)
+        if first != second
+    ]
     if anchors:
         related = [pair for pair in pairs if shared_items(bundles, items, pair)]
         pairs = related or pairs
@@ -283,8 +287,8 @@ def shared_items(bundles: Bundles, items: Pair, reviewers: Pair) -> tuple[int, .
         >>> shared_items([{0: 5, 2: 1, 3: 4}, {1: 7, 2: 4, 3: 5}], (0, 1), (0, 1))
         (2, 3)
     """
-    one, other = (bundles[reviewer].keys() for reviewer in reviewers)
-    return tuple(sorted((one & other) - set(items)))
+    first, second = (bundles[reviewer].keys() for reviewer in reviewers)
+    return tuple(sorted((first & second) - set(items)))
 
 
 def gap_of(
@@ -301,8 +305,10 @@ def gap_of(
     """
     shared = shared_items(bundles, items, reviewers) if anchors else ()
     rows = zip(reviewers, items, strict=True)
-    one, other = (relative(bundles[who], item, shared) for who, item in rows)
-    return one - other, shared
+    first, second = (
+        relative(bundles[reviewer], item, shared) for reviewer, item in rows
+    )
+    return first - second, shared
 
 
 def sorter_program(
@@ -329,11 +335,11 @@ def sorter_program(
         ...     from_edges(2, [], []), scores, lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    begun = begin_table(comparisons, scores, first, anchors=anchors)
+    start = begin_table(comparisons, scores, first, anchors=anchors)
 
     def program(chance: Chance) -> Order:
-        fresh = [list(several) for several in begun.fresh]
-        table = replace(begun, reach=begun.reach.copy(), fresh=fresh)
+        fresh = [list(several) for several in start.fresh]
+        table = replace(start, reach=start.reach.copy(), fresh=fresh)
         ask_pairs(table, chance.pick, lambda coin: chance.coin(coin.p_first))  # type: ignore[arg-type]  # a Fraction here
         return tuple(table.smallest().tolist())
 

@@ -181,11 +181,11 @@ def twin_buckets(order: Sequence[int] | Codes, c: Comparisons) -> Buckets:
         ((3, 1, 0),)
     """
     place = np.argsort(order).tolist()
-    classes = (tuple(sorted(some, key=place.__getitem__)) for some in twins(c))
-    return tuple(sorted(classes, key=lambda some: place[some[0]]))
+    classes = (tuple(sorted(bucket, key=place.__getitem__)) for bucket in twins(c))
+    return tuple(sorted(classes, key=lambda bucket: place[bucket[0]]))
 
 
-def equal_mean_ranks(found: MeanRankOrder, c: Comparisons) -> Buckets:
+def equal_mean_ranks(mean_ranks: MeanRankOrder, c: Comparisons) -> Buckets:
     """Return the groups of items with equal mean ranks, by place.
 
     A mean rank is an average over the orderings that respect the comparisons, so it is
@@ -196,7 +196,7 @@ def equal_mean_ranks(found: MeanRankOrder, c: Comparisons) -> Buckets:
     then the buckets are the closure twins.
 
     Args:
-        found: Items by mean rank.
+        mean_ranks: Items by mean rank.
         c: The comparisons that they came from.
 
     Examples:
@@ -206,7 +206,11 @@ def equal_mean_ranks(found: MeanRankOrder, c: Comparisons) -> Buckets:
         >>> [sorted(tied) for tied in equal_mean_ranks(mean_rank_order(c, 7), c)]
         [[0, 2], [1, 3]]
     """
-    return found.ties if found.averages.exact else twin_buckets(found.order, c)
+    return (
+        mean_ranks.ties
+        if mean_ranks.averages.exact
+        else twin_buckets(mean_ranks.order, c)
+    )
 
 
 def break_ties(
@@ -252,11 +256,13 @@ def break_ties(
     sheets = read_sheets(ratings)
     draws, layers, settled = list[Coin](), list[Layer](), 0
     for items in tied:
-        found = _sort_bucket(sheets, source, noise, items, anchored=anchored)
-        after[place[items]] = found[0]
-        layers += found[1]
-        draws += found[2]
-        settled += bool(found[2])
+        ranked, chosen, coins = _sort_bucket(
+            sheets, source, noise, items, anchored=anchored
+        )
+        after[place[items]] = ranked
+        layers += chosen
+        draws += coins
+        settled += bool(coins)
     resolved = all(abs(draw.gap) <= FARTHEST_NOISE * noise for draw in draws)
     resolved = resolved and (noise > 0 or not draws)
     even = equal_loads(sheets, layers)
@@ -307,10 +313,10 @@ def _sort_bucket(
     anchors = tuple(layer.anchors for layer in layers if layer.anchors)
     draws = []
     for pair in itertools.pairwise(ranked):
-        one, other = sorted(pair)
-        gap, items = values[one] - values[other], (scored[one], scored[other])
-        crews = tuple(layer.reviewers[at] for layer in layers for at in (one, other))
-        chance, kept = before(gap, noise), pair[0] == one
+        first, second = sorted(pair)
+        gap, items = values[first] - values[second], (scored[first], scored[second])
+        crews = tuple(layer.reviewers[at] for layer in layers for at in (first, second))
+        chance, kept = before(gap, noise), pair[0] == first
         draws.append(Coin(items, clipped(gap), chance, kept, crews, anchors))
     return order, layers, draws
 
@@ -340,9 +346,9 @@ def any_number(source: Stream) -> Fraction:
         Fraction(3, 2)
     """
     places = [1, 1]
-    for which in range(len(places)):
+    for place in range(len(places)):
         while below(source, 2):
-            places[which] += 1
+            places[place] += 1
     size = Fraction(below(source, 2 ** places[0]), 2 ** places[1])
     return size if below(source, 2) else -size
 
@@ -413,13 +419,15 @@ def choose_layers(
         >>> choose_layers(sheets, [0, 1], lambda _: 0, anchored=False)
         (Layer(reviewers=(0, 1), anchors=()),)
     """
-    people = [_shuffled(sheets.people[item], pick) for item in items]
+    people = [_shuffle(sheets.people[item], pick) for item in items]
     if anchored:
         inside = frozenset(items)
         crew = set(itertools.chain.from_iterable(people))
-        seen = {one: frozenset(sheets.marks[one]) - inside for one in crew}
+        seen = {
+            reviewer: frozenset(sheets.marks[reviewer]) - inside for reviewer in crew
+        }
         for least in (WITH_SPREAD, 1):
-            layers = _anchored(people, seen, least)
+            layers = _anchor_layers(people, seen, least)
             if layers:
                 return layers
     fewest = min(map(len, people))
@@ -427,12 +435,12 @@ def choose_layers(
     return tuple(Layer(reviewers, ()) for reviewers in chosen)
 
 
-def _shuffled(people: Sequence[int], pick: Pick) -> list[int]:
-    left = list(people)
-    return [left.pop(pick(len(left))) for _ in people]
+def _shuffle(people: Sequence[int], pick: Pick) -> list[int]:
+    remaining = list(people)
+    return [remaining.pop(pick(len(remaining))) for _ in people]
 
 
-def _anchored(
+def _anchor_layers(
     people: Sequence[Sequence[int]], seen: Mapping[int, frozenset[int]], least: int
 ) -> tuple[Layer, ...]:
     """Go through the reviewers of the first item, and find the others their best."""
@@ -441,12 +449,16 @@ def _anchored(
     for first in people[0]:
         chosen, common = [first], seen[first]
         for several in people[1:]:
-            free = [one for one in several if one not in used and one not in chosen]
+            free = [
+                reviewer
+                for reviewer in several
+                if reviewer not in used and reviewer not in chosen
+            ]
             if len(common) < least or not free or first in used:
                 common = frozenset()
                 break
-            shared = {one: common & seen[one] for one in free}
-            chosen.append(max(free, key=lambda one: len(shared[one])))
+            shared = {reviewer: common & seen[reviewer] for reviewer in free}
+            chosen.append(max(free, key=lambda reviewer: len(shared[reviewer])))
             common = shared[chosen[-1]]
         if len(common) >= least:
             layers.append(Layer(tuple(chosen), tuple(sorted(common))))
@@ -468,13 +480,18 @@ def layer_values(sheets: Sheets, items: Sequence[int], layer: Layer) -> list[Fra
         >>> [str(x) for x in layer_values(sheets, [0, 1], Layer((0, 1), (2, 3)))]
         ['2', '3/2']
     """
-    anchors, marks = layer.anchors, [sheets.marks[who] for who in layer.reviewers]
+    anchors, marks = (
+        layer.anchors,
+        [sheets.marks[reviewer] for reviewer in layer.reviewers],
+    )
     rows = zip(marks, items, strict=True)
-    values = [relative(given, item, anchors) for given, item in rows]
+    values = [relative(sheet, item, anchors) for sheet, item in rows]
     if not anchors:
         return values
     # The mean distance stays a fraction, as a standard deviation would not.
-    away = ([abs(relative(given, one, anchors)) for one in anchors] for given in marks)
+    away = (
+        [abs(relative(sheet, anchor, anchors)) for anchor in anchors] for sheet in marks
+    )
     spreads = [_mean(several) for several in away]
     if min(spreads) == 0:
         return values
@@ -504,7 +521,10 @@ def equal_loads(sheets: Sheets, layers: Sequence[Layer]) -> bool:
         >>> equal_loads(sheets, [Layer((0, 1), ())])
         False
     """
-    loads = ({len(sheets.marks[one]) for one in layer.reviewers} for layer in layers)
+    loads = (
+        {len(sheets.marks[reviewer]) for reviewer in layer.reviewers}
+        for layer in layers
+    )
     return all(len(several) == 1 for several in loads)
 
 
@@ -577,7 +597,7 @@ def split_order(
     )
     # Reviewers get the codes that they have in the whole.
     draws = tuple(
-        draw._replace(reviewers=tuple(second[who] for who in draw.reviewers))
+        draw._replace(reviewers=tuple(second[reviewer] for reviewer in draw.reviewers))
         for draw in ties.draws
     )
     return SplitOrder(weak, replace(ties, draws=draws), first, second)
@@ -674,10 +694,10 @@ def _laid_out(
             continue
         lot = [bucket[place] for place in permutation(source, len(bucket)).tolist()]
         bare = [item for item in lot if not scored[item]]
-        rest = [item for item in lot if scored[item]]
-        order += bare + rest if below(source, 2) else rest + bare
-        if len(rest) >= TIED:
-            tied.append(rest)
+        rated = [item for item in lot if scored[item]]
+        order += bare + rated if below(source, 2) else rated + bare
+        if len(rated) >= TIED:
+            tied.append(rated)
     return order, tied
 
 

@@ -137,9 +137,9 @@ class RankUncertainty:
         require_whole("k", k, 1, len(self.order), "the number of items")
         if self._places is None:
             return np.asarray((np.asarray(self._ranks) <= k).mean(axis=0))
-        best, rest = self._places[:, :k].sum(axis=1), self._places[:, k:].sum(axis=1)
+        best, others = self._places[:, :k].sum(axis=1), self._places[:, k:].sum(axis=1)
         # Certain answers come out as 0 and 1 whatever was rounded on the way.
-        return np.asarray(best / (best + rest))
+        return np.asarray(best / (best + others))
 
     def choose_by_share(self, k: int) -> RankUncertainty:
         """Put the k items first that are most often among the best k.
@@ -295,18 +295,18 @@ def from_clusters(
     from evenhand.engines.executors import run_parts
 
     _, first = np.unique(ratings.reviewer_codes, return_index=True)
-    known = clusters[first]
-    members = [np.flatnonzero(known == one) for one in range(known.max() + 1)]
+    codes = clusters[first]
+    members = [np.flatnonzero(codes == cluster) for cluster in range(codes.max() + 1)]
     rng = np.random.Generator(stream(seed, "bootstrap"))
     lots = rng.integers(len(members), size=(CLUSTER_DRAWS, len(members) - 1))
     drawn = np.empty((CLUSTER_DRAWS, ratings.n_items))
-    chosen = [np.concatenate([members[one] for one in lot]) for lot in lots]
-    redraw = functools.partial(_refitted, ratings, refit)
+    chosen = [np.concatenate([members[cluster] for cluster in lot]) for lot in lots]
+    redraw = functools.partial(_refit_drawn, ratings, refit)
     again = run_parts(redraw, chosen, executor)
-    for row, (seen, found) in zip(drawn, again, strict=True):
+    for row, (seen, values) in zip(drawn, again, strict=True):
         # An item that no drawn reviewer rated gets the value of another, by lot.
-        row[:] = rng.choice(found, ratings.n_items)
-        row[seen] = found
+        row[:] = rng.choice(values, ratings.n_items)
+        row[seen] = values
     return replace(_from_ranks(order, [drawn], seed, CLUSTERS), clusters=len(members))
 
 
@@ -363,12 +363,12 @@ def from_values(
     return _from_ranks(order, draw(number), seed, MODEL)
 
 
-def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | None:
+def sureness(task: Task, answer: Answer, *, noisy: bool) -> RankUncertainty | None:
     """Return how sure the places are, None for very many items by comparisons.
 
     Args:
         task: What was ranked.
-        found: How.
+        answer: How.
         noisy: Whether comparisons may contradict each other.
 
     Examples:
@@ -379,26 +379,26 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
         >>> sureness(task, Topological().answer(task), noisy=False).source
         'posterior over orderings'
     """
-    if found.fit is not None or found.uncertainty is not None:
-        return found.uncertainty
-    if found.split:
+    if answer.fit is not None or answer.uncertainty is not None:
+        return answer.uncertainty
+    if answer.split:
         from evenhand.ranking.methods import BradleyTerry
 
         model, ratings = BradleyTerry(), task.ratings
         fit = model.fit(ratings)
-        return from_model(model, ratings, fit, task.seed, order=found.order)
-    if found.mean_ranks is not None:
-        known = found.mean_ranks.averages
+        return from_model(model, ratings, fit, task.seed, order=answer.order)
+    if answer.mean_ranks is not None:
+        mean_ranks = answer.mean_ranks.averages
     elif noisy or task.ratings.n_items > WEIGHED_ITEMS:
         return None
     else:
         from evenhand.posets.averaging import averages
 
-        known = averages(task.graph, rng=task.seed)
-    if known.places is None:
+        mean_ranks = averages(task.graph, rng=task.seed)
+    if mean_ranks.places is None:
         return None
-    data = (found.order, known.places)
-    return from_places(*data, above=known.above, draws=known.samples)
+    data = (answer.order, mean_ranks.places)
+    return from_places(*data, above=mean_ranks.above, draws=mean_ranks.samples)
 
 
 def _from_ranks(order: Order, draws: Parts, seed: int, source: str) -> RankUncertainty:
@@ -452,7 +452,7 @@ def _largest_first(shares: Table) -> Codes:
     return np.argsort(-shares, kind="stable")
 
 
-def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Table]:
+def _refit_drawn(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Table]:
     """Return the items that chosen reviewers rated, and their values."""
     starts = np.searchsorted(ratings.reviewer_codes, np.arange(ratings.n_reviewers + 1))
     sizes = starts[chosen + 1] - starts[chosen]
@@ -477,15 +477,15 @@ def _drawn_ranks(parts: Parts, seed: int) -> Ranks:
         >>> _drawn_ranks([np.array([[1.0, 5.0, 3.0]])], 7).tolist()
         [[3], [1], [2]]
     """
-    source, found = stream(seed, "equal draws"), []
+    source, ranks = stream(seed, "equal draws"), []
     for values in parts:
         order, ordered = np.argsort(values, axis=1), np.sort(values, axis=1)
         for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
             lot = permutation(source, values.shape[1])
             order[row] = np.lexsort((lot, -values[row]))[::-1]
-        found.append(np.empty(order.T.shape, np.int32))
-        np.put_along_axis(found[-1].T, order, np.arange(len(order.T), 0, -1), axis=1)
-    return np.concatenate(found, axis=1)
+        ranks.append(np.empty(order.T.shape, np.int32))
+        np.put_along_axis(ranks[-1].T, order, np.arange(len(order.T), 0, -1), axis=1)
+    return np.concatenate(ranks, axis=1)
 
 
 def how_left_out(ratings: Ratings, method: RankMethod) -> str:
@@ -534,16 +534,16 @@ def leave_one_out(
     from evenhand.ranking.methods import Task, by_estimates
 
     how, items = how_left_out(ratings, method), ratings.item_codes
-    found: list[int | None] = [None] * ratings.n_ratings
+    ranks: list[int | None] = [None] * ratings.n_ratings
     if how not in (AGAIN, HELD):
-        return tuple(found)
+        return tuple(ranks)
     if how == HELD:
-        held = method.without_each(ratings)
+        estimates = method.without_each(ratings)
     for row in np.flatnonzero(np.bincount(items)[items] > 1).tolist():
         if how == HELD:
-            order = by_estimates(settled(held[row]), seed)
+            order = by_estimates(settled(estimates[row]), seed)
         else:
             task = Task(ratings.without(row), seed, intervals=False)
             order = method.answer(task).order
-        found[row] = order.tolist().index(items[row]) + 1
-    return tuple(found)
+        ranks[row] = order.tolist().index(items[row]) + 1
+    return tuple(ranks)
