@@ -117,7 +117,9 @@ class People:
         with self.desk.served.store.writing.begin() as connection:
             now = self.desk.served.site.now()
             which, _ = actions.create(connection, now, 1, FORM)
-            token = actions.make_signin(connection, now, None, which=which, name="Eve")
+            token = actions.make_signin(
+                connection, now, None, evaluation_id=which, name="Eve"
+            )
         return f"/in/{token}"
 
     def ask(self, who: str, route: str, state: str) -> Any:

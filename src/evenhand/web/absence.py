@@ -37,7 +37,7 @@ class Price:
 def repair(
     before: Assignment,
     kind: str,
-    left: Sequence[str],
+    never_began: Sequence[str],
     stands_in: str | None = None,
     *,
     secret: str | None = None,
@@ -47,7 +47,7 @@ def repair(
     Args:
         before: The assignment as it holds now.
         kind: "absent", "reserve" or "substitute".
-        left: Codes of those who never began; one of them unless the kind is "absent".
+        never_began: Their codes; one of them unless the kind is "absent".
         stands_in: Code of who takes over all their items.
         secret: The secret, if the assignment is sealed.
 
@@ -67,7 +67,7 @@ unequal numbers of scores it holds on average over the assignment only.'
     if kind not in REPAIRS or (kind == "absent") != (stands_in is None):
         raise OptionError("The repair must be absent, reserve or substitute.")
     return before.amend(
-        list(left),
+        list(never_began),
         add=[] if stands_in is None else [stands_in],
         leave_open=True,
         unseen=True,
@@ -115,10 +115,10 @@ def unfinished_price(names: Sequence[str], *, keep: bool) -> str:
     """
     if not names:
         return ""
-    who = f"{counted(len(names), 'reviewer')} began and did not finish"
+    subject = f"{counted(len(names), 'reviewer')} began and did not finish"
     does = "Their ratings count" if keep else "Their ratings are left out"
     return (
-        f"{who}: {', '.join(names)}. {does}, as the rule says that you set before "
+        f"{subject}: {', '.join(names)}. {does}, as the rule says that you set before "
         "sealing. The claim then assumes that they stopped for reasons that have "
         "nothing to do with items."
     )

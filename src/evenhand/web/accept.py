@@ -180,13 +180,13 @@ class Writes:
 
 
 def accept(
-    batch: Sequence[Sending], known: Known, now: datetime, salt: Callable[[], str]
+    batch: Sequence[Sending], snapshot: Known, now: datetime, salt: Callable[[], str]
 ) -> tuple[list[Answer], Writes]:
     """Answer a batch of sendings, in their order.
 
     Args:
         batch: The sendings.
-        known: What the database knows of them.
+        snapshot: What the database knows of them.
         now: The time, by the server's clock.
         salt: Draws a salt of 64 hexadecimal digits.
 
@@ -194,18 +194,18 @@ def accept(
         An answer for each sending, and what is to be written before any is given.
     """
     writes = Writes()
-    sent = dict(known.done)
+    sent = dict(snapshot.done)
     answers = []
     for sending in batch:
-        rater = known.raters.get(sending.token)
+        rater = snapshot.raters.get(sending.token)
         if rater is None or rater.revoked:
             answers.append(_no_link(rater))
             continue
-        refused = _refused(sending, rater, known, sent, writes, now)
+        refused = _refused(sending, rater, snapshot, sent, writes, now)
         if refused is not None:
             answers.append(refused)
             continue
-        taken = _take(sending, rater, known, writes, now, salt)
+        taken = _take(sending, rater, snapshot, writes, now, salt)
         sent[rater.evaluation, sending.key] = taken
         answers.append(Answer(CREATED, receipts(taken, sending.nonce)))
     return answers, writes
@@ -215,24 +215,27 @@ def receipts(taken: Sequence[Done], nonce: str | None) -> dict[str, Json]:
     """Return what a reviewer is told of entries that were taken, with their nonce."""
     entries: list[Json] = [
         {
-            "place": one.place,
-            "version": one.version,
-            "state": RATING_KINDS[one.kind],
-            "score": one.score,
-            "has_note": bool(one.note),
-            "n": one.n,
-            "receipt": one.receipt,
+            "place": entry.place,
+            "version": entry.version,
+            "state": RATING_KINDS[entry.kind],
+            "score": entry.score,
+            "has_note": bool(entry.note),
+            "n": entry.n,
+            "receipt": entry.receipt,
             "nonce": nonce,
         }
-        for one in taken
+        for entry in taken
     ]
     return {"code": "received", "entries": entries}
 
 
 def body_hash(sending: Sending, rater: Rater) -> str:
     """Return the hash by which a repeat of a sending is recognised."""
-    told = [[it.place, it.base, it.kind, it.score, it.note] for it in sending.entries]
-    return text_hash(canonical([rater.reviewer, told, sending.nonce]))
+    entries = [
+        [entry.place, entry.base, entry.kind, entry.score, entry.note]
+        for entry in sending.entries
+    ]
+    return text_hash(canonical([rater.reviewer, entries, sending.nonce]))
 
 
 def _no_link(rater: Rater | None) -> Answer:
@@ -248,7 +251,7 @@ def _no(status: int, code: str, message: str, **more: Json) -> Answer:
 def _refused(
     sending: Sending,
     rater: Rater,
-    known: Known,
+    snapshot: Known,
     sent: Mapping[tuple[int, str], tuple[Done, ...]],
     writes: Writes,
     now: datetime,
@@ -264,17 +267,19 @@ def _refused(
         return _no(CONFLICT, "not_begun", "Press Begin first.")
     if rater.state not in ("begun", "done"):
         return _no(GONE, "left", "This place was given up.")
-    evaluation = known.evaluations[rater.evaluation]
+    evaluation = snapshot.evaluations[rater.evaluation]
     closed = rating_refusal(evaluation.stage, now)
     if closed is not None:
         return _no(LOCKED, *closed)
-    wrong = (_wrong(entry, rater, known, writes) for entry in sending.entries)
+    wrong = (_wrong(entry, rater, snapshot, writes) for entry in sending.entries)
     return next(filter(None, wrong), None)
 
 
-def _wrong(entry: Entry, rater: Rater, known: Known, writes: Writes) -> Answer | None:
+def _wrong(
+    entry: Entry, rater: Rater, snapshot: Known, writes: Writes
+) -> Answer | None:
     place = (rater.evaluation, rater.reviewer, entry.place)
-    task = writes.tasks.get(place) or known.tasks.get(place)
+    task = writes.tasks.get(place) or snapshot.tasks.get(place)
     if task is None:
         return _no(NOT_FOUND, "no_task", "This item is not on your list.")
     if entry.kind not in (*RATING_KINDS, NOTE):
@@ -285,8 +290,8 @@ def _wrong(entry: Entry, rater: Rater, known: Known, writes: Writes) -> Answer |
     if unsaid:
         return _no(WRONG, f"no_{unsaid}", f"Give a {unsaid}.", place=entry.place)
     if entry.score is not None:
-        size = sum(it[:2] == place[:2] for it in known.tasks)
-        scale = known.evaluations[rater.evaluation].scale
+        size = sum(task_place[:2] == place[:2] for task_place in snapshot.tasks)
+        scale = snapshot.evaluations[rater.evaluation].scale
         wrong = scale.problem(entry.score, size)
         if wrong is not None:
             return _no(WRONG, "not_on_scale", wrong, place=entry.place)
@@ -307,18 +312,18 @@ def _wrong(entry: Entry, rater: Rater, known: Known, writes: Writes) -> Answer |
 def _take(
     sending: Sending,
     rater: Rater,
-    known: Known,
+    snapshot: Known,
     writes: Writes,
     now: datetime,
     salt: Callable[[], str],
 ) -> tuple[Done, ...]:
-    which = rater.evaluation
-    head = writes.heads.get(which) or known.evaluations[which].head
+    evaluation_id = rater.evaluation
+    head = writes.heads.get(evaluation_id) or snapshot.evaluations[evaluation_id].head
     digest = body_hash(sending, rater)
     taken = []
     for entry in sending.entries:
-        place = (which, rater.reviewer, entry.place)
-        task = writes.tasks.get(place) or known.tasks[place]
+        place = (evaluation_id, rater.reviewer, entry.place)
+        task = writes.tasks.get(place) or snapshot.tasks[place]
         after = _after(task, entry)
         drawn = salt()
         body = rating_body(rater.label, after)
@@ -326,12 +331,12 @@ def _take(
         says: dict[str, Json] = {"nonce": sending.nonce}
         event = append(head, kind, now, says=says, payload=payload_hash(drawn, body))
         head = Head(event.n, event.hash, event.at)
-        writes.events.append((which, event))
-        writes.payloads.append((which, event.n, drawn, body))
+        writes.events.append((evaluation_id, event))
+        writes.payloads.append((evaluation_id, event.n, drawn, body))
         writes.tasks[place] = after
         taken.append(
             Done(
-                which,
+                evaluation_id,
                 rater.reviewer,
                 sending.key,
                 task.id,
@@ -345,7 +350,7 @@ def _take(
                 event.hash,
             )
         )
-    writes.heads[which] = head
+    writes.heads[evaluation_id] = head
     writes.done += taken
     return tuple(taken)
 

@@ -82,7 +82,7 @@ def prepare(plan: Plan, form: str, key: str | None) -> Prepared:
     drawn = assign(
         [item.label for item in plan.items],
         [codes[person.name] for person in plan.people],
-        conflicts=[(codes[who], what) for who, what in plan.conflicts],
+        conflicts=[(codes[reviewer], what) for reviewer, what in plan.conflicts],
         secret=draw_secret(key, has_conflicts=hidden),
         **plan.options(),
     )
@@ -92,7 +92,7 @@ def prepare(plan: Plan, form: str, key: str | None) -> Prepared:
 
 def log(
     connection: sa.Connection,
-    which: int,
+    evaluation_id: int,
     kind: str,
     now: datetime,
     *,
@@ -100,7 +100,9 @@ def log(
     body: Mapping[str, Json] | None = None,
 ) -> Event:
     """Write an event to the log of an evaluation, whose row is locked."""
-    head = reads.heads(connection, [reads.by_id(connection, which)])[which]
+    head = reads.heads(connection, [reads.by_id(connection, evaluation_id)])[
+        evaluation_id
+    ]
     salt = secrets.token_hex(32)
     event = append(
         head,
@@ -109,7 +111,7 @@ def log(
         says=says,
         payload=None if body is None else payload_hash(salt, body),
     )
-    at = {"evaluation_id": which, "n": event.n}
+    at = {"evaluation_id": evaluation_id, "n": event.n}
     connection.execute(
         t.event.insert(), [{**at, "line": event.line, "hash": event.hash}]
     )
@@ -117,25 +119,27 @@ def log(
         connection.execute(
             t.payload.insert(), [{**at, "salt": salt, "body": json.dumps(body)}]
         )
-    _set(connection, which, head_n=event.n, head_hash=event.hash)
+    _set(connection, evaluation_id, head_n=event.n, head_hash=event.hash)
     return event
 
 
-def _set(connection: sa.Connection, which: int, **values: object) -> None:
+def _set(connection: sa.Connection, evaluation_id: int, **values: object) -> None:
     connection.execute(
-        t.evaluation.update().where(t.evaluation.c.id == which).values(**values)
+        t.evaluation.update().where(t.evaluation.c.id == evaluation_id).values(**values)
     )
 
 
-def _locked(connection: sa.Connection, which: int) -> Any:  # noqa: ANN401 - a row
+def _locked(connection: sa.Connection, evaluation_id: int) -> Any:  # noqa: ANN401 - a row
     """Return the row of an evaluation, which nobody else changes before the commit."""
-    mine = t.evaluation.c.id == which
+    by_id = t.evaluation.c.id == evaluation_id
     return connection.execute(
-        sa.select(t.evaluation).where(mine).with_for_update()
+        sa.select(t.evaluation).where(by_id).with_for_update()
     ).one()
 
 
-def allowed(connection: sa.Connection, which: int, action: str, now: datetime) -> Any:  # noqa: ANN401 - a row
+def allowed(
+    connection: sa.Connection, evaluation_id: int, action: str, now: datetime
+) -> Any:  # noqa: ANN401 - a row
     """Lock an evaluation and return its row, if an action is allowed now.
 
     A deadline alone closes nothing for good, since one wrong clock would do so; what
@@ -144,15 +148,18 @@ def allowed(connection: sa.Connection, which: int, action: str, now: datetime) -
     Raises:
         RefusedError: If it is not; it says why.
     """
-    row = _locked(connection, which)
-    begun = sum(it.begun_at is not None for it in reads.people(connection, which))
-    stage = stage_of(row, begun)
+    row = _locked(connection, evaluation_id)
+    n_begun = sum(
+        person.begun_at is not None
+        for person in reads.people(connection, evaluation_id)
+    )
+    stage = stage_of(row, n_begun)
     why = refusal(action, stage, now)
     if why is not None:
         raise RefusedError(why)
     if stage.ends_at and is_due(stage, now) and "open" not in ACTIONS[action][0]:
-        _close(connection, which, stage.ends_at)
-        row = reads.by_id(connection, which)
+        _close(connection, evaluation_id, stage.ends_at)
+        row = reads.by_id(connection, evaluation_id)
     return row
 
 
@@ -171,7 +178,7 @@ def create(
     key = fresh_secret()
     secret = secret_of(key)
     slug = slug or guard.fresh_slug()
-    which = connection.execute(
+    evaluation_id = connection.execute(
         t.evaluation.insert().returning(t.evaluation.c.id),
         {
             "slug": slug,
@@ -184,12 +191,18 @@ def create(
             "created_at": t.stamp(now),
         },
     ).scalar_one()
-    mine = {"evaluation_id": which}
-    connection.execute(t.secret.insert(), [{**mine, "number": 1, "secret": secret}])
-    connection.execute(t.private.insert(), [{**mine, "number": 1, "key": key}])
-    connection.execute(t.member.insert(), [{**mine, "organiser_id": organiser}])
-    log(connection, which, "created", now, says={"draw": 1, "seal": seal_of(secret)})
-    return which, slug
+    columns = {"evaluation_id": evaluation_id}
+    connection.execute(t.secret.insert(), [{**columns, "number": 1, "secret": secret}])
+    connection.execute(t.private.insert(), [{**columns, "number": 1, "key": key}])
+    connection.execute(t.member.insert(), [{**columns, "organiser_id": organiser}])
+    log(
+        connection,
+        evaluation_id,
+        "created",
+        now,
+        says={"draw": 1, "seal": seal_of(secret)},
+    )
+    return evaluation_id, slug
 
 
 def save(
@@ -220,25 +233,29 @@ def save(
 
 
 def seal(
-    connection: sa.Connection, now: datetime, which: int, made: Prepared, key: bytes
+    connection: sa.Connection,
+    now: datetime,
+    evaluation_id: int,
+    prepared: Prepared,
+    key: bytes,
 ) -> None:
     """Fix lists, design and rules, write down the draw, and make the links."""
-    row = allowed(connection, which, "seal", now)
-    if row.form != made.form:
+    row = allowed(connection, evaluation_id, "seal", now)
+    if row.form != prepared.form:
         raise RefusedError("The draft was changed meanwhile. Seal it again.")
-    check_near(made.plan.closes_at, now)
-    record = assignment_record(made.drawn)
-    secret = reads.secret(connection, which)
-    mine = {"evaluation_id": which}
+    check_near(prepared.plan.closes_at, now)
+    record = assignment_record(prepared.drawn)
+    secret = reads.secret(connection, evaluation_id)
+    columns = {"evaluation_id": evaluation_id}
     connection.execute(
         t.draw.insert(),
         [
             {
-                **mine,
+                **columns,
                 "number": row.draw,
                 "part": 1,
                 "seal": seal_of(secret),
-                "lists": text_of(made.lists),
+                "lists": text_of(prepared.lists),
                 "record": text_of(record),
                 "drawn_at": t.stamp(now),
             }
@@ -246,19 +263,21 @@ def seal(
     )
     connection.execute(
         t.private.update()
-        .where(t.private.c.evaluation_id == which, t.private.c.number == row.draw)
-        .values(conflicts=json.dumps(made.drawn.conflicts))
+        .where(
+            t.private.c.evaluation_id == evaluation_id, t.private.c.number == row.draw
+        )
+        .values(conflicts=json.dumps(prepared.drawn.conflicts))
     )
-    _write_people(connection, which, made, secret)
-    _write_tasks(connection, which, made.drawn)
-    people = reads.people(connection, which)
+    _write_people(connection, evaluation_id, prepared, secret)
+    _write_tasks(connection, evaluation_id, prepared.drawn)
+    people = reads.people(connection, evaluation_id)
     for person in people:
         if person.role == "regular":
             make_link(connection, now, row, person.id, key)
-    plan = made.plan
+    plan = prepared.plan
     _set(
         connection,
-        which,
+        evaluation_id,
         state="sealed",
         title=plan.title,
         scale=json.dumps(plan.scale.to_dict()),
@@ -269,24 +288,30 @@ def seal(
     says: dict[str, Json] = {
         "draw": row.draw,
         "seal": seal_of(secret),
-        "lists_sha256": made.lists["sha256"],
+        "lists_sha256": prepared.lists["sha256"],
         "record_sha256": record["sha256"],
     }
-    log(connection, which, "sealed", now, says=says)
+    log(connection, evaluation_id, "sealed", now, says=says)
     if plan.at_once:
-        open_now(connection, now, which)
+        open_now(connection, now, evaluation_id)
 
 
 def _write_people(
-    connection: sa.Connection, which: int, made: Prepared, secret: str
+    connection: sa.Connection, evaluation_id: int, prepared: Prepared, secret: str
 ) -> None:
-    plan, codes = made.plan, made.codes
-    mine = {"evaluation_id": which}
+    plan, codes = prepared.plan, prepared.codes
+    columns = {"evaluation_id": evaluation_id}
     connection.execute(
         t.item.insert(),
         [
-            {**mine, "id": n, "label": it.label, "title": it.title, "url": it.url}
-            for n, it in enumerate(plan.items, start=1)
+            {
+                **columns,
+                "id": n,
+                "label": item.label,
+                "title": item.title,
+                "url": item.url,
+            }
+            for n, item in enumerate(plan.items, start=1)
         ],
     )
     order = reserve_order([codes[person.name] for person in plan.reserves], secret)
@@ -295,33 +320,35 @@ def _write_people(
         t.reviewer.insert(),
         [
             {
-                **mine,
+                **columns,
                 "id": n,
-                "label": codes[it.name],
-                "name": it.name,
-                "email": it.email,
-                "role": "reserve" if codes[it.name] in turns else "regular",
-                "turn": turns.get(codes[it.name]),
+                "label": codes[person.name],
+                "name": person.name,
+                "email": person.email,
+                "role": "reserve" if codes[person.name] in turns else "regular",
+                "turn": turns.get(codes[person.name]),
                 "state": "invited",
             }
-            for n, it in enumerate((*plan.people, *plan.reserves), start=1)
+            for n, person in enumerate((*plan.people, *plan.reserves), start=1)
         ],
     )
 
 
-def _write_tasks(connection: sa.Connection, which: int, drawn: Assignment) -> None:
-    people = {it.label: it.id for it in reads.people(connection, which)}
-    items = {it.label: it.id for it in reads.items(connection, which)}
+def _write_tasks(
+    connection: sa.Connection, evaluation_id: int, drawn: Assignment
+) -> None:
+    people = {row.label: row.id for row in reads.people(connection, evaluation_id)}
+    items = {row.label: row.id for row in reads.items(connection, evaluation_id)}
     rows: list[dict[str, object]] = []
-    for who, own in drawn.bundles().items():
+    for reviewer, own in drawn.bundles().items():
         # In which order a reviewer sees the items does not matter to the draw.
         secrets.SystemRandom().shuffle(own)
         for place, label in enumerate(own, start=1):
             rows.append(
                 {
-                    "evaluation_id": which,
+                    "evaluation_id": evaluation_id,
                     "id": len(rows) + 1,
-                    "reviewer_id": people[str(who)],
+                    "reviewer_id": people[str(reviewer)],
                     "item_id": items[str(label)],
                     "place": place,
                 }
@@ -337,16 +364,20 @@ def make_link(
     key: bytes,
 ) -> None:
     """Make one more link for a reviewer; earlier ones go on working."""
-    which = row.id
-    mine = (t.link.c.evaluation_id == which) & (t.link.c.reviewer_id == reviewer)
-    last = connection.execute(sa.select(sa.func.max(t.link.c.serial)).where(mine))
+    evaluation_id = row.id
+    of_reviewer = (t.link.c.evaluation_id == evaluation_id) & (
+        t.link.c.reviewer_id == reviewer
+    )
+    last = connection.execute(
+        sa.select(sa.func.max(t.link.c.serial)).where(of_reviewer)
+    )
     serial = (last.scalar() or 0) + 1
     token = guard.base32(link_token(key, row.slug, reviewer, serial, row.draw))
     connection.execute(
         t.link.insert(),
         {
             "token_sha256": guard.digest(token),
-            "evaluation_id": which,
+            "evaluation_id": evaluation_id,
             "reviewer_id": reviewer,
             "serial": serial,
             "made_at": t.stamp(now),
@@ -355,13 +386,13 @@ def make_link(
 
 
 def revoke_links(
-    connection: sa.Connection, now: datetime, which: int, reviewer: int
+    connection: sa.Connection, now: datetime, evaluation_id: int, reviewer: int
 ) -> None:
     """Withdraw all links of a reviewer."""
     connection.execute(
         t.link.update()
         .where(
-            t.link.c.evaluation_id == which,
+            t.link.c.evaluation_id == evaluation_id,
             t.link.c.reviewer_id == reviewer,
             t.link.c.revoked_at.is_(None),
         )
@@ -370,81 +401,92 @@ def revoke_links(
 
 
 def new_link(
-    connection: sa.Connection, now: datetime, which: int, reviewer: int, key: bytes
+    connection: sa.Connection,
+    now: datetime,
+    evaluation_id: int,
+    reviewer: int,
+    key: bytes,
 ) -> None:
     """Withdraw a reviewer's links and make a new one; who was absent may come."""
-    row = allowed(connection, which, "link", now)
-    person = _unseen(connection, which, reviewer)
-    revoke_links(connection, now, which, reviewer)
+    row = allowed(connection, evaluation_id, "link", now)
+    person = _unseen(connection, evaluation_id, reviewer)
+    revoke_links(connection, now, evaluation_id, reviewer)
     make_link(connection, now, row, reviewer, key)
     _move(connection, person, state="invited")
-    log(connection, which, "new link", now)
+    log(connection, evaluation_id, "new link", now)
 
 
-def unseal(connection: sa.Connection, now: datetime, which: int) -> None:
+def unseal(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Go back to a draft with a new secret; the draw that was made stays listed."""
-    row = allowed(connection, which, "unseal", now)
+    row = allowed(connection, evaluation_id, "unseal", now)
     for table in (t.link, t.task, t.reviewer, t.item):
-        connection.execute(table.delete().where(table.c.evaluation_id == which))
+        connection.execute(table.delete().where(table.c.evaluation_id == evaluation_id))
     connection.execute(
         t.draw.update()
-        .where(t.draw.c.evaluation_id == which, t.draw.c.dropped_at.is_(None))
+        .where(t.draw.c.evaluation_id == evaluation_id, t.draw.c.dropped_at.is_(None))
         .values(dropped_at=t.stamp(now))
     )
     key, number = fresh_secret(), row.draw + 1
     secret = secret_of(key)
-    mine = {"evaluation_id": which, "number": number}
-    connection.execute(t.secret.insert(), [{**mine, "secret": secret}])
-    connection.execute(t.private.insert(), [{**mine, "key": key}])
-    _set(connection, which, state="draft", draw=number, paused=0)
+    columns = {"evaluation_id": evaluation_id, "number": number}
+    connection.execute(t.secret.insert(), [{**columns, "secret": secret}])
+    connection.execute(t.private.insert(), [{**columns, "key": key}])
+    _set(connection, evaluation_id, state="draft", draw=number, paused=0)
     says: dict[str, Json] = {"draw": number, "seal": seal_of(secret)}
-    log(connection, which, "unsealed", now, says=says)
+    log(connection, evaluation_id, "unsealed", now, says=says)
 
 
-def open_now(connection: sa.Connection, now: datetime, which: int) -> None:
+def open_now(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Let reviewers begin."""
-    allowed(connection, which, "open", now)
-    _set(connection, which, state="open")
-    log(connection, which, "opened", now)
+    allowed(connection, evaluation_id, "open", now)
+    _set(connection, evaluation_id, state="open")
+    log(connection, evaluation_id, "opened", now)
 
 
-def pause(connection: sa.Connection, now: datetime, which: int, action: str) -> None:
+def pause(
+    connection: sa.Connection, now: datetime, evaluation_id: int, action: str
+) -> None:
     """Pause or resume."""
-    allowed(connection, which, action, now)
-    _set(connection, which, paused=int(action == "pause"))
-    log(connection, which, f"{action}d", now)
+    allowed(connection, evaluation_id, action, now)
+    _set(connection, evaluation_id, paused=int(action == "pause"))
+    log(connection, evaluation_id, f"{action}d", now)
 
 
 def extend(
-    connection: sa.Connection, now: datetime, which: int, closes_at: datetime | None
+    connection: sa.Connection,
+    now: datetime,
+    evaluation_id: int,
+    closes_at: datetime | None,
 ) -> None:
     """Move the deadline."""
-    allowed(connection, which, "extend", now)
+    allowed(connection, evaluation_id, "extend", now)
     if closes_at is not None and closes_at <= now:
         raise RefusedError("The new deadline must be in the future.", 422)
     check_near(closes_at, now)
     at = None if closes_at is None else t.stamp(closes_at)
-    _set(connection, which, closes_at=at)
-    log(connection, which, "extended", now, says={"closes_at": at})
+    _set(connection, evaluation_id, closes_at=at)
+    log(connection, evaluation_id, "extended", now, says={"closes_at": at})
 
 
-def close(connection: sa.Connection, now: datetime, which: int) -> None:
+def close(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Take no more ratings."""
-    allowed(connection, which, "close", now)
-    _close(connection, which, now)
+    allowed(connection, evaluation_id, "close", now)
+    _close(connection, evaluation_id, now)
 
 
-def _close(connection: sa.Connection, which: int, now: datetime) -> None:
-    rated = reads.progress(connection, which)
+def _close(connection: sa.Connection, evaluation_id: int, now: datetime) -> None:
+    rated = reads.progress(connection, evaluation_id)
     says: dict[str, Json] = {
-        "ratings": sum(it.rated for it in rated),
-        "begun": sum(it.begun_at is not None for it in rated),
-        "never_began": sum(it.begun_at is None and it.given > 0 for it in rated),
+        "ratings": sum(person.rated for person in rated),
+        "begun": sum(person.begun_at is not None for person in rated),
+        "never_began": sum(
+            person.begun_at is None and person.given > 0 for person in rated
+        ),
     }
-    event = log(connection, which, "closed", now, says=says)
+    event = log(connection, evaluation_id, "closed", now, says=says)
     _set(
         connection,
-        which,
+        evaluation_id,
         state="closed",
         paused=0,
         closed_head=event.hash,
@@ -452,50 +494,56 @@ def _close(connection: sa.Connection, which: int, now: datetime) -> None:
     )
 
 
-def put_value(connection: sa.Connection, now: datetime, which: int, text: str) -> None:
+def put_value(
+    connection: sa.Connection, now: datetime, evaluation_id: int, text: str
+) -> None:
     """Put in the public value that was named at sealing, once, before any look."""
-    allowed(connection, which, "value", now)
-    name = reads.lists(connection, which).get("public_value")
-    if name is None or public_value_in(reads.events(connection, which)):
+    allowed(connection, evaluation_id, "value", now)
+    name = reads.lists(connection, evaluation_id).get("public_value")
+    if name is None or public_value_in(reads.events(connection, evaluation_id)):
         raise RefusedError("There is no public value to be put in.")
     value = "".join(text.split()).lower()
     if not is_public_value(value):
         rule = "digits, letters from a to z and points, 128 at most"
         raise RefusedError(f"The value must have {rule}.", 422)
-    log(connection, which, "valued", now, says={"value": value})
+    log(connection, evaluation_id, "valued", now, says={"value": value})
 
 
-def look(connection: sa.Connection, now: datetime, which: int) -> None:
+def look(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Note that scores are seen from now on; who never began is absent."""
-    row = allowed(connection, which, "look", now)
+    row = allowed(connection, evaluation_id, "look", now)
     if row.looked_at is not None:
         return
-    name = reads.lists(connection, which).get("public_value")
-    if name is not None and not public_value_in(reads.events(connection, which)):
+    name = reads.lists(connection, evaluation_id).get("public_value")
+    if name is not None and not public_value_in(
+        reads.events(connection, evaluation_id)
+    ):
         raise RefusedError(f"Put in the public value first: {name}.")
-    rows = [it for it in reads.progress(connection, which) if it.given]
-    left = [it for it in rows if it.begun_at is None]
-    if 0 < len(left) < len(rows):
-        _amend(connection, now, which, "absent", left)
-    log(connection, which, "looked", now)
-    _set(connection, which, looked_at=t.stamp(now))
+    rows = [
+        person for person in reads.progress(connection, evaluation_id) if person.given
+    ]
+    never_began = [person for person in rows if person.begun_at is None]
+    if 0 < len(never_began) < len(rows):
+        _amend(connection, now, evaluation_id, "absent", never_began)
+    log(connection, evaluation_id, "looked", now)
+    _set(connection, evaluation_id, looked_at=t.stamp(now))
 
 
-def _person(connection: sa.Connection, which: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
+def _person(connection: sa.Connection, evaluation_id: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
     return connection.execute(
         sa.select(t.reviewer).where(
-            t.reviewer.c.evaluation_id == which, t.reviewer.c.id == reviewer
+            t.reviewer.c.evaluation_id == evaluation_id, t.reviewer.c.id == reviewer
         )
     ).one()
 
 
-def _unseen(connection: sa.Connection, which: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
+def _unseen(connection: sa.Connection, evaluation_id: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
     """Return a reviewer who has items and never saw them.
 
     Raises:
         RefusedError: If there is no such reviewer.
     """
-    people = {it.id: it for it in reads.progress(connection, which)}
+    people = {row.id: row for row in reads.progress(connection, evaluation_id)}
     if reviewer not in people:
         raise RefusedError("There is no such reviewer.", NOT_FOUND)
     person = people[reviewer]
@@ -512,23 +560,23 @@ def _unseen(connection: sa.Connection, which: int, reviewer: int) -> Any:  # noq
 def _amend(
     connection: sa.Connection,
     now: datetime,
-    which: int,
+    evaluation_id: int,
     kind: str,
-    left: Sequence[Any],
+    never_began: Sequence[Any],
     stands_in: Any = None,  # noqa: ANN401 - a row
 ) -> None:
     """Draw an amendment for those who never began, and write it down."""
-    drawn = reads.assignment(connection, which)
-    secret = reads.draw_secret(connection, which)
-    labels = [it.label for it in left]
+    drawn = reads.assignment(connection, evaluation_id)
+    secret = reads.draw_secret(connection, evaluation_id)
+    labels = [person.label for person in never_began]
     new = None if stands_in is None else stands_in.label
     after = repaired(drawn, kind, labels, new, secret=secret)
     record = assignment_record(after)
-    row = reads.last_draw(connection, which)
+    row = reads.last_draw(connection, evaluation_id)
     connection.execute(
         t.draw.insert(),
         {
-            "evaluation_id": which,
+            "evaluation_id": evaluation_id,
             "number": row.number,
             "part": row.part + 1,
             "seal": row.seal,
@@ -540,8 +588,8 @@ def _amend(
     connection.execute(
         t.reviewer.update()
         .where(
-            t.reviewer.c.evaluation_id == which,
-            t.reviewer.c.id.in_([it.id for it in left]),
+            t.reviewer.c.evaluation_id == evaluation_id,
+            t.reviewer.c.id.in_([person.id for person in never_began]),
         )
         .values(state="absent" if stands_in is None else "replaced")
     )
@@ -550,17 +598,17 @@ def _amend(
         "reviewers": len(labels),
         "record_sha256": record["sha256"],
     }
-    key = reads.key(connection, which)
+    key = reads.key(connection, evaluation_id)
     if kind == "substitute" and key is not None and new is not None:
         # Nobody knew of them at sealing, so that the lists do not have them.
         says["people"] = dict(people_hashes(key, [(new, stands_in.name, [])]))
-    log(connection, which, kind, now, says=says, body={"reviewers": labels})
+    log(connection, evaluation_id, kind, now, says=says, body={"reviewers": labels})
 
 
 def repair(
     connection: sa.Connection,
     now: datetime,
-    which: int,
+    evaluation_id: int,
     reviewer: int,
     kind: str,
     *,
@@ -573,46 +621,50 @@ def repair(
     Raises:
         RefusedError: If the reviewer has begun, or there is nobody to step in.
     """
-    row = allowed(connection, which, "repair", now)
-    person = _unseen(connection, which, reviewer)
+    row = allowed(connection, evaluation_id, "repair", now)
+    person = _unseen(connection, evaluation_id, reviewer)
     if kind == "absent":
         # The draw is amended at the first look: until then somebody may step in.
         _move(connection, person, state="absent")
-        revoke_links(connection, now, which, reviewer)
+        revoke_links(connection, now, evaluation_id, reviewer)
         return
-    new = _stand_in(connection, which, kind, name, email)
-    _amend(connection, now, which, kind, [person], new)
-    mine = t.task.c.evaluation_id == which
+    new = _stand_in(connection, evaluation_id, kind, name, email)
+    _amend(connection, now, evaluation_id, kind, [person], new)
+    in_evaluation = t.task.c.evaluation_id == evaluation_id
     connection.execute(
         t.task.update()
-        .where(mine, t.task.c.reviewer_id == reviewer)
+        .where(in_evaluation, t.task.c.reviewer_id == reviewer)
         .values(reviewer_id=new.id)
     )
     _move(connection, new, stands_in_for=reviewer)
-    revoke_links(connection, now, which, reviewer)
+    revoke_links(connection, now, evaluation_id, reviewer)
     make_link(connection, now, row, new.id, key)
 
 
 def _stand_in(
-    connection: sa.Connection, which: int, kind: str, name: str, email: str
+    connection: sa.Connection, evaluation_id: int, kind: str, name: str, email: str
 ) -> Any:  # noqa: ANN401 - a row
-    people = reads.people(connection, which)
+    people = reads.people(connection, evaluation_id)
     if kind == "reserve":
-        free = [it for it in people if it.role == "reserve" and not it.stands_in_for]
+        free = [
+            person
+            for person in people
+            if person.role == "reserve" and not person.stands_in_for
+        ]
         if not free:
             raise RefusedError("There is no reserve left.")
-        return min(free, key=lambda it: it.turn)
+        return min(free, key=lambda person: person.turn)
     name = " ".join(name.split())
     if not 1 <= len(name) <= guard.LONGEST_NAME:
         raise RefusedError("Give the name of the substitute.", 422)
-    if any(plain_name(it.name) == plain_name(name) for it in people):
+    if any(plain_name(person.name) == plain_name(name) for person in people):
         raise RefusedError(f"{name} is on the list already.", 422)
-    number = max(it.id for it in people) + 1
+    number = max(person.id for person in people) + 1
     width = max(2, len(str(number)))
     connection.execute(
         t.reviewer.insert(),
         {
-            "evaluation_id": which,
+            "evaluation_id": evaluation_id,
             "id": number,
             "label": f"R{number:0{width}}",
             "name": name,
@@ -621,21 +673,21 @@ def _stand_in(
             "state": "invited",
         },
     )
-    return _person(connection, which, number)
+    return _person(connection, evaluation_id, number)
 
 
 def _rater(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa: ANN401 - a row
-    found = reads.rater(connection, token)
-    if found is None:
+    link = reads.rater(connection, token)
+    if link is None:
         raise RefusedError("There is no such link.", NOT_FOUND)
-    if found.revoked_at is not None:
+    if link.revoked_at is not None:
         raise RefusedError("This link was withdrawn. Ask for a new one.", GONE)
-    stage = stage_of(_locked(connection, found.evaluation_id))
+    stage = stage_of(_locked(connection, link.evaluation_id))
     if state_at(stage, now) != "open":
         raise RefusedError("This evaluation is not open.", 423)
     if stage.paused:
         raise RefusedError("The organiser paused this evaluation. Try later.", 423)
-    return _person(connection, found.evaluation_id, found.reviewer_id)
+    return _person(connection, link.evaluation_id, link.reviewer_id)
 
 
 def _move(connection: sa.Connection, person: Any, **values: object) -> None:  # noqa: ANN401 - a row
@@ -685,9 +737,9 @@ def finish(connection: sa.Connection, now: datetime, token: str) -> None:
     """Say that a reviewer is done; ratings can still be changed until the close."""
     person = _begun(connection, token, now)
     tasks = reads.tasks(connection, person.evaluation_id, person.id)
-    left = sum(it.state == "empty" for it in tasks)
-    if left:
-        raise RefusedError(f"{counted(left, 'item')} not rated yet.")
+    n_left = sum(task.state == "empty" for task in tasks)
+    if n_left:
+        raise RefusedError(f"{counted(n_left, 'item')} not rated yet.")
     _move(connection, person, state="done", done_at=t.stamp(now))
 
 
@@ -697,18 +749,22 @@ def keep_ties(connection: sa.Connection, now: datetime, token: str) -> None:
 
 
 def ask_job(
-    connection: sa.Connection, now: datetime, which: int, kind: str, options: Json
+    connection: sa.Connection,
+    now: datetime,
+    evaluation_id: int,
+    kind: str,
+    options: Json,
 ) -> int:
     """Write down that a check or a decision is wanted; return its number."""
-    allowed(connection, which, "check" if kind == "check" else "decide", now)
-    look(connection, now, which)
-    mine = (t.job.c.evaluation_id == which) & (t.job.c.kind == kind)
-    last = connection.execute(sa.select(sa.func.max(t.job.c.number)).where(mine))
+    allowed(connection, evaluation_id, "check" if kind == "check" else "decide", now)
+    look(connection, now, evaluation_id)
+    same_kind = (t.job.c.evaluation_id == evaluation_id) & (t.job.c.kind == kind)
+    last = connection.execute(sa.select(sa.func.max(t.job.c.number)).where(same_kind))
     number = (last.scalar() or 0) + 1
     connection.execute(
         t.job.insert(),
         {
-            "evaluation_id": which,
+            "evaluation_id": evaluation_id,
             "kind": kind,
             "number": number,
             "state": "waiting",
@@ -722,13 +778,13 @@ def ask_job(
 def end_job(
     connection: sa.Connection,
     now: datetime,
-    which: int,
+    evaluation_id: int,
     kind: str,
     number: int,
     result: Mapping[str, Any],
 ) -> None:
     """Write down what a job found, and log a decision."""
-    row = _locked(connection, which)
+    row = _locked(connection, evaluation_id)
     if row.state == "purged":
         return
     failed = result.get("error")
@@ -736,7 +792,7 @@ def end_job(
     connection.execute(
         t.job.update()
         .where(
-            t.job.c.evaluation_id == which,
+            t.job.c.evaluation_id == evaluation_id,
             t.job.c.kind == kind,
             t.job.c.number == number,
             t.job.c.state == "waiting",
@@ -749,16 +805,16 @@ def end_job(
     )
     if kind == "check" or failed:
         return
-    told: dict[str, Json] = {"number": number, **json.loads(result["says"])}
-    log(connection, which, "decided", now, says=told)
+    statement: dict[str, Json] = {"number": number, **json.loads(result["says"])}
+    log(connection, evaluation_id, "decided", now, says=statement)
     if row.state == "closed":
-        _set(connection, which, state="decided")
+        _set(connection, evaluation_id, state="decided")
 
 
 def publish(
     connection: sa.Connection,
     now: datetime,
-    which: int,
+    evaluation_id: int,
     files: Mapping[str, bytes],
     head: str,
 ) -> None:
@@ -767,68 +823,84 @@ def publish(
     Raises:
         RefusedError: If something happened since the files were made.
     """
-    row = allowed(connection, which, "publish", now)
+    row = allowed(connection, evaluation_id, "publish", now)
     if row.head_hash != head:
         raise RefusedError("Something changed meanwhile. Publish it again.")
-    _put_out(connection, now, which, files)
+    _put_out(connection, now, evaluation_id, files)
     until = row.retain_until or t.stamp(now + RETAIN)
-    _set(connection, which, state="published", retain_until=until)
+    _set(connection, evaluation_id, state="published", retain_until=until)
 
 
 def _put_out(
-    connection: sa.Connection, now: datetime, which: int, files: Mapping[str, bytes]
+    connection: sa.Connection,
+    now: datetime,
+    evaluation_id: int,
+    files: Mapping[str, bytes],
 ) -> None:
     """Let everybody have these files and no others."""
-    mine = t.published.c.evaluation_id == which
-    connection.execute(t.published.delete().where(mine))
+    in_evaluation = t.published.c.evaluation_id == evaluation_id
+    connection.execute(t.published.delete().where(in_evaluation))
     connection.execute(
         t.published.insert(),
         [
-            {"evaluation_id": which, "name": name, "body": body, "at": t.stamp(now)}
+            {
+                "evaluation_id": evaluation_id,
+                "name": name,
+                "body": body,
+                "at": t.stamp(now),
+            }
             for name, body in files.items()
         ],
     )
     hashes: dict[str, Json] = {
         name: hashlib.sha256(body).hexdigest() for name, body in files.items()
     }
-    log(connection, which, "published", now, says={"files": hashes})
+    log(connection, evaluation_id, "published", now, says={"files": hashes})
 
 
-def withdraw(connection: sa.Connection, now: datetime, which: int) -> None:
+def withdraw(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Take back what was published; the log keeps that it was."""
-    allowed(connection, which, "withdraw", now)
-    connection.execute(t.published.delete().where(t.published.c.evaluation_id == which))
-    _set(connection, which, state="decided")
-    log(connection, which, "withdrawn", now)
+    allowed(connection, evaluation_id, "withdraw", now)
+    connection.execute(
+        t.published.delete().where(t.published.c.evaluation_id == evaluation_id)
+    )
+    _set(connection, evaluation_id, state="decided")
+    log(connection, evaluation_id, "withdrawn", now)
 
 
-def purge(connection: sa.Connection, now: datetime, which: int) -> None:
+def purge(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Delete names, notes, links and single ratings, also those that are public."""
-    row = allowed(connection, which, "purge", now)
+    row = allowed(connection, evaluation_id, "purge", now)
     counts: dict[str, Json] = {
-        "ratings": sum(it.rated for it in reads.progress(connection, which))
+        "ratings": sum(
+            person.rated for person in reads.progress(connection, evaluation_id)
+        )
     }
-    _take_ratings_back(connection, now, which)
+    _take_ratings_back(connection, now, evaluation_id)
     tables = (t.link, t.payload, t.submission, t.task, t.job, t.private)
     for table in tables:
-        connection.execute(table.delete().where(table.c.evaluation_id == which))
+        connection.execute(table.delete().where(table.c.evaluation_id == evaluation_id))
     connection.execute(
         t.reviewer.update()
-        .where(t.reviewer.c.evaluation_id == which)
+        .where(t.reviewer.c.evaluation_id == evaluation_id)
         .values(name="", email="")
     )
     if row.state != "published":
-        connection.execute(t.secret.delete().where(t.secret.c.evaluation_id == which))
-    _set(connection, which, state="purged", form="{}")
-    log(connection, which, "purged", now, says=counts)
+        connection.execute(
+            t.secret.delete().where(t.secret.c.evaluation_id == evaluation_id)
+        )
+    _set(connection, evaluation_id, state="purged", form="{}")
+    log(connection, evaluation_id, "purged", now, says=counts)
 
 
-def _take_ratings_back(connection: sa.Connection, now: datetime, which: int) -> None:
+def _take_ratings_back(
+    connection: sa.Connection, now: datetime, evaluation_id: int
+) -> None:
     """Publish again without single ratings, if they were published."""
-    files = reads.published(connection, which)
+    files = reads.published(connection, evaluation_id)
     kept = without_ratings(files)
     if len(kept) < len(files):
-        _put_out(connection, now, which, kept)
+        _put_out(connection, now, evaluation_id, kept)
 
 
 def purge_due(connection: sa.Connection, now: datetime) -> list[str]:
@@ -847,8 +919,8 @@ def purge_due(connection: sa.Connection, now: datetime) -> list[str]:
 
 def first_organiser(connection: sa.Connection, now: datetime, name: str) -> int:
     """Return the organiser of this server, made at the first start."""
-    found = connection.execute(sa.select(sa.func.min(t.organiser.c.id))).scalar()
-    return found or _new_organiser(connection, now, name)
+    organiser_id = connection.execute(sa.select(sa.func.min(t.organiser.c.id))).scalar()
+    return organiser_id or _new_organiser(connection, now, name)
 
 
 def _new_organiser(connection: sa.Connection, now: datetime, name: str) -> int:
@@ -865,21 +937,23 @@ def make_signin(
     now: datetime,
     organiser: int | None,
     *,
-    which: int | None = None,
+    evaluation_id: int | None = None,
     name: str = "",
 ) -> str:
     """Make a link by which an organiser signs in once; return its token."""
-    if which is not None:
-        allowed(connection, which, "invite", now)
+    if evaluation_id is not None:
+        allowed(connection, evaluation_id, "invite", now)
     token = guard.fresh_token()
     connection.execute(
         t.signin.insert(),
         {
             "token_sha256": guard.digest(token),
             "organiser_id": organiser,
-            "evaluation_id": which,
+            "evaluation_id": evaluation_id,
             "name": name[: guard.LONGEST_NAME],
-            "expires_at": t.stamp(now + (SIGN_IN if which is None else INVITED)),
+            "expires_at": t.stamp(
+                now + (SIGN_IN if evaluation_id is None else INVITED)
+            ),
         },
     )
     return token
@@ -903,18 +977,18 @@ def sign_in(connection: sa.Connection, now: datetime, token: str) -> str:
         )
     used = t.signin.update().where(t.signin.c.token_sha256 == digest)
     connection.execute(used.values(used_at=t.stamp(now)))
-    who = row.organiser_id
-    if who is None:
-        who = _new_organiser(connection, now, row.name or "Organiser")
+    organiser_id = row.organiser_id
+    if organiser_id is None:
+        organiser_id = _new_organiser(connection, now, row.name or "Organiser")
     if row.evaluation_id is not None:
-        mine = {"evaluation_id": row.evaluation_id, "organiser_id": who}
-        connection.execute(t.member.insert(), mine)
+        membership = {"evaluation_id": row.evaluation_id, "organiser_id": organiser_id}
+        connection.execute(t.member.insert(), membership)
     session = guard.fresh_token()
     connection.execute(
         t.session.insert(),
         {
             "token_sha256": guard.digest(session),
-            "organiser_id": who,
+            "organiser_id": organiser_id,
             "created_at": t.stamp(now),
             "expires_at": t.stamp(now + SESSION),
         },
@@ -924,5 +998,5 @@ def sign_in(connection: sa.Connection, now: datetime, token: str) -> str:
 
 def sign_out(connection: sa.Connection, _: datetime, token: str) -> None:
     """End a session."""
-    mine = t.session.c.token_sha256 == guard.digest(token)
-    connection.execute(t.session.delete().where(mine))
+    by_token = t.session.c.token_sha256 == guard.digest(token)
+    connection.execute(t.session.delete().where(by_token))

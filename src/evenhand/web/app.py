@@ -132,18 +132,18 @@ class Guarded:
             await PlainTextResponse(text, 400)(scope, receive, send)
             return
 
-        async def guarded(told: Message) -> None:
-            if told["type"] == "http.response.start":
-                given = {name.lower() for name, _ in told["headers"]}
-                told["headers"] = [
-                    *told["headers"],
+        async def guarded(part: Message) -> None:
+            if part["type"] == "http.response.start":
+                header_names = {name.lower() for name, _ in part["headers"]}
+                part["headers"] = [
+                    *part["headers"],
                     *(
                         (name.encode(), value.encode())
                         for name, value in guard.HEADERS.items()
-                        if name.encode() not in given
+                        if name.encode() not in header_names
                     ),
                 ]
-            await send(told)
+            await send(part)
 
         await self.app(scope, receive, guarded)
 
@@ -153,9 +153,9 @@ def _said(request: Request, status: int, text: str, **headers: str) -> Response:
     if wants_json(request):
         body = {"code": f"status_{status}", "message": text}
         return JSONResponse(body, status, headers)
-    found = message(request, WORDS.get(status, "Not done"), text, status)
-    found.headers.update(headers)
-    return found
+    response = message(request, WORDS.get(status, "Not done"), text, status)
+    response.headers.update(headers)
+    return response
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -180,10 +180,10 @@ def _note_failure(site: Site, error: Exception) -> None:
 
 async def _http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    told = error.detail if isinstance(error, HTTPException) else ""
-    known = {404: "There is no such page.", 405: "This cannot be done here."}
-    plain = told in ("Not Found", "Method Not Allowed")
-    text = known[status] if plain and status in known else told
+    detail = error.detail if isinstance(error, HTTPException) else ""
+    texts = {404: "There is no such page.", 405: "This cannot be done here."}
+    plain = detail in ("Not Found", "Method Not Allowed")
+    text = texts[status] if plain and status in texts else detail
     headers = getattr(error, "headers", None) or {}
     return _said(request, status, text, **headers)
 
@@ -198,7 +198,7 @@ def make_app(site: Site, *more: Callable[[], Coroutine[Any, Any, None]]) -> Star
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        works = [tick(site), _warm(site), *(one() for one in more)]
+        works = [tick(site), _warm(site), *(start() for start in more)]
         running = [asyncio.create_task(work) for work in works]
         yield
         for task in running:
@@ -223,9 +223,9 @@ async def tick(site: Site) -> None:
     """Start jobs that were never done, delete what is due, and mind the database."""
     with site.store.read() as connection:
         waiting = reads.waiting(connection)
-    for it in waiting:
-        method = str(json.loads(it.options)["method"])
-        organiser.start_job(site, it.evaluation_id, it.kind, it.number, method)
+    for job in waiting:
+        method = str(json.loads(job.options)["method"])
+        organiser.start_job(site, job.evaluation_id, job.kind, job.number, method)
     for second in itertools.count(1):
         await asyncio.sleep(1)
         try:

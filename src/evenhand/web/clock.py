@@ -18,8 +18,8 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 @functools.cache
 def zones() -> tuple[str, ...]:
     """Return the names of time zones to choose from, read from the disk once."""
-    known = {name for name in available_timezones() if "/" in name}
-    usual = {name for name in known if not name.startswith(("Etc/", "posix", "right"))}
+    names = {name for name in available_timezones() if "/" in name}
+    usual = {name for name in names if not name.startswith(("Etc/", "posix", "right"))}
     return ("UTC", AOE, *sorted(usual))
 
 
@@ -60,8 +60,8 @@ def read_deadline(text: str, zone: str) -> datetime | None:
         return None
     try:
         local = datetime.fromisoformat(text)
-        found = local.replace(tzinfo=zone_of(zone)).astimezone(UTC)
-        again = found.astimezone(zone_of(zone)).replace(tzinfo=None)
+        deadline = local.replace(tzinfo=zone_of(zone)).astimezone(UTC)
+        again = deadline.astimezone(zone_of(zone)).replace(tzinfo=None)
     except (ValueError, OverflowError) as error:
         if isinstance(error, OptionError):
             raise
@@ -71,9 +71,9 @@ def read_deadline(text: str, zone: str) -> datetime | None:
             f"There is no {local:%H:%M} on that day in {zone}: clocks go forward then. "
             "Take another time."
         )
-    if found.year > LAST_YEAR:
+    if deadline.year > LAST_YEAR:
         raise OptionError(f"The deadline must be before the year {LAST_YEAR + 1}.")
-    return found
+    return deadline
 
 
 def check_near(at: datetime | None, now: datetime) -> None:
@@ -103,22 +103,22 @@ def for_form(at: datetime | None, zone: str) -> str:
     return "" if at is None else f"{at.astimezone(zone_of(zone)):%Y-%m-%dT%H:%M}"
 
 
-def left(at: datetime, now: datetime) -> str:
+def time_left(at: datetime, now: datetime) -> str:
     """Say how much time is left.
 
     Examples:
         >>> noon = datetime(2026, 11, 16, 12, tzinfo=UTC)
-        >>> left(noon, noon - timedelta(hours=3, minutes=2))
+        >>> time_left(noon, noon - timedelta(hours=3, minutes=2))
         '3 h 2 min left'
-        >>> left(noon, noon)
+        >>> time_left(noon, noon)
         'no time left'
     """
-    rest = at - now
-    if rest < MINUTE:
-        return "no time left" if rest <= timedelta() else "less than a minute left"
-    if rest >= 2 * DAY:
-        return f"{counted(rest // DAY, 'day')} left"
-    hours, minutes = rest // HOUR, rest % HOUR // MINUTE
+    remaining = at - now
+    if remaining < MINUTE:
+        return "no time left" if remaining <= timedelta() else "less than a minute left"
+    if remaining >= 2 * DAY:
+        return f"{counted(remaining // DAY, 'day')} left"
+    hours, minutes = remaining // HOUR, remaining % HOUR // MINUTE
     return f"{hours} h {minutes} min left" if hours else f"{minutes} min left"
 
 
@@ -130,11 +130,11 @@ def ago(at: datetime, now: datetime) -> str:
         >>> ago(noon - timedelta(minutes=3), noon)
         '3 min ago'
     """
-    rest = max(now - at, timedelta())
-    if rest < MINUTE:
+    elapsed = max(now - at, timedelta())
+    if elapsed < MINUTE:
         return "just now"
-    if rest < HOUR:
-        return f"{rest // MINUTE} min ago"
-    if rest < 2 * DAY:
-        return f"{rest // HOUR} h ago"
-    return f"{counted(rest // DAY, 'day')} ago"
+    if elapsed < HOUR:
+        return f"{elapsed // MINUTE} min ago"
+    if elapsed < 2 * DAY:
+        return f"{elapsed // HOUR} h ago"
+    return f"{counted(elapsed // DAY, 'day')} ago"

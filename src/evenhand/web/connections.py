@@ -24,9 +24,9 @@ OTHER_FILES = 128
 def room_for_connections() -> int:
     """Let this process open more files, if it may; return for how many connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    endless, asked = resource.RLIM_INFINITY, MOST + OTHER_FILES
-    if soft != endless and soft < asked:
-        soft = asked if hard == endless else min(hard, asked)
+    endless, n_files = resource.RLIM_INFINITY, MOST + OTHER_FILES
+    if soft != endless and soft < n_files:
+        soft = n_files if hard == endless else min(hard, n_files)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return MOST if soft == endless else max(min(soft - OTHER_FILES, MOST), FEWEST)
 
@@ -93,6 +93,6 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and let the others wait in a long queue and not be turned away."""
         await super().startup(sockets)
-        for one in sockets or ():
-            one.listen(MOST)
+        for listener in sockets or ():
+            listener.listen(MOST)
         self._started()

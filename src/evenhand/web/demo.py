@@ -32,11 +32,13 @@ def make_demo(store: Store, name: str) -> str:
     form = json.dumps({name: DEMO[name] for name in DEFAULTS})
     with store.writing.begin() as connection:
         now = datetime.now(UTC)
-        who = actions.first_organiser(connection, now, name)
-        which, slug = actions.create(connection, now, who, json.loads(form))
-        key = reads.key(connection, which)
-        made = actions.prepare(read_plan(DEMO, None), form, key)
-        actions.seal(connection, now, which, made, store.key)
+        organiser_id = actions.first_organiser(connection, now, name)
+        evaluation_id, slug = actions.create(
+            connection, now, organiser_id, json.loads(form)
+        )
+        key = reads.key(connection, evaluation_id)
+        prepared = actions.prepare(read_plan(DEMO, None), form, key)
+        actions.seal(connection, now, evaluation_id, prepared, store.key)
     return slug
 
 
@@ -46,27 +48,31 @@ async def rate_demo(site: Site, slug: str) -> None:
         row = reads.evaluation(connection, slug)
         links = reads.links(connection, row.id) if row else []
     tokens = [
-        guard.digest(guard.base32(link_token(site.store.key, slug, it.id, it.serial)))
-        for it in links
+        guard.digest(
+            guard.base32(link_token(site.store.key, slug, link.id, link.serial))
+        )
+        for link in links
     ]
     await asyncio.gather(
-        *(_rate_one(site, token, who) for who, token in enumerate(tokens))
+        *(_rate_one(site, token, reviewer) for reviewer, token in enumerate(tokens))
     )
 
 
-async def _rate_one(site: Site, token: str, who: int) -> None:
-    await asyncio.sleep(PAUSE * (1 + who))
+async def _rate_one(site: Site, token: str, reviewer: int) -> None:
+    await asyncio.sleep(PAUSE * (1 + reviewer))
     await site.writer.change(lambda c, now: actions.begin(c, now, token))
     with site.store.read() as connection:
         row = reads.rater(connection, token)
         tasks = reads.tasks(connection, row.evaluation_id, row.id) if row else []
-    for it in tasks:
+    for task in tasks:
         await asyncio.sleep(PAUSE * 4)
-        place = TALKS.index(it.title)
+        place = TALKS.index(task.title)
         # A strict, a mild, a wide and a narrow scale: the orders agree, scores do not.
-        score = round(10 + 5 * who % 40 + (3 + who % 4) * place + 0.1 * who, 1)
-        entry = Entry(it.place, it.version, "score", score)
-        await site.writer.rate(Sending(token, _key(token, it.place), (entry,)))
+        score = round(
+            10 + 5 * reviewer % 40 + (3 + reviewer % 4) * place + 0.1 * reviewer, 1
+        )
+        entry = Entry(task.place, task.version, "score", score)
+        await site.writer.rate(Sending(token, _key(token, task.place), (entry,)))
     await site.writer.change(lambda c, now: actions.finish(c, now, token))
 
 

@@ -80,9 +80,9 @@ def csrf(session: str) -> str:
     return hmac.digest(session.encode(), b"csrf", "sha256").hex()
 
 
-def is_csrf(session: str, given: str) -> bool:
+def is_csrf(session: str, token: str) -> bool:
     """Say whether a form came from a page of this session."""
-    return hmac.compare_digest(csrf(session).encode(), given.encode())
+    return hmac.compare_digest(csrf(session).encode(), token.encode())
 
 
 def host_name(host: str) -> str | None:
@@ -94,8 +94,8 @@ def host_name(host: str) -> str | None:
         >>> host_name("127.0.0.1:80@evil.org"), host_name("a b"), host_name("")
         (None, None, None)
     """
-    found = HOST.fullmatch(host)
-    return None if found is None else (found[1] or found[2]).casefold()
+    match = HOST.fullmatch(host)
+    return None if match is None else (match[1] or match[2]).casefold()
 
 
 def same_origin(origin: str | None, host: str) -> bool:
@@ -130,7 +130,7 @@ class Limit:
     clock: Callable[[], float] = time.monotonic
     _left: dict[str, tuple[float, float]] = field(default_factory=dict)
 
-    def wait(self, who: str) -> float:
+    def wait(self, client: str) -> float:
         """Take a permission; return how many seconds to wait if there is none.
 
         Examples:
@@ -139,12 +139,12 @@ class Limit:
             ([0.0, 0.0, 1.0], 0.0)
         """
         now = self.clock()
-        left, at = self._left.get(who, (self.burst, now))
-        left = min(self.burst, left + (now - at) * self.rate)
-        if left < 1:
-            self._left[who] = (left, now)
-            return (1 - left) / self.rate
-        self._left[who] = (left - 1, now)
+        permits, at = self._left.get(client, (self.burst, now))
+        permits = min(self.burst, permits + (now - at) * self.rate)
+        if permits < 1:
+            self._left[client] = (permits, now)
+            return (1 - permits) / self.rate
+        self._left[client] = (permits - 1, now)
         if len(self._left) > 50_000:  # noqa: PLR2004 - some megabytes
             self._left.clear()
         return 0.0

@@ -32,7 +32,7 @@ class Workers:
         self._pool = Pool(count, _calm)
         self._stopped = False
 
-    async def run(self, work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - what the work returns
+    async def run(self, work: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - what the work returns
         """Run something in another process.
 
         Raises:
@@ -41,7 +41,7 @@ class Workers:
         loop = asyncio.get_running_loop()
         for attempt in (1, 2):
             try:
-                return await loop.run_in_executor(self._pool, work, *given)
+                return await loop.run_in_executor(self._pool, work, *arguments)
             except BrokenExecutor:
                 if self._stopped:
                     # A job that was asked for is done after the next start.
@@ -95,8 +95,8 @@ def _check(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
     from evenhand.diagnosis.check import check  # noqa: PLC0415 - in the process
 
     top = task["top"] if task["top"] and task["top"] < ratings.n_items else None
-    found = check(ratings, top=top, rng=task["seed"])
-    return {"report": _report(found), "says": "{}"}
+    diagnosis = check(ratings, top=top, rng=task["seed"])
+    return {"report": _report(diagnosis), "says": "{}"}
 
 
 def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
     else:
         result = compare(ratings, method=task["method"], **more)
     record = decision_record(result, drawn)
-    told = {
+    statement = {
         "method": task["method"],
         "seed": task["seed"],
         "record_sha256": record["sha256"],
@@ -122,7 +122,7 @@ def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
     return {
         "record": text_of(record),
         "report": _report(result),
-        "says": json.dumps(told),
+        "says": json.dumps(statement),
     }
 
 

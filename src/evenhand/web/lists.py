@@ -61,18 +61,18 @@ def read_items(text: str) -> list[Item]:
     apart = next(
         (sign for sign in ("\t", ";", ",") if all(sign in line for line in lines)), None
     )
-    found = []
+    items = []
     for line in lines:
         address = ADDRESS.search(line)
         url = address[0] if address else ""
-        rest = line.replace(url, "").strip(" \t,;") if url else line
-        label, _, title = rest.partition(apart) if apart else (rest, "", "")
-        found.append(Item(label.strip() or url, title.strip(), url))
-    _check([item.label for item in found], "item")
-    for item in found:
+        remainder = line.replace(url, "").strip(" \t,;") if url else line
+        label, _, title = remainder.partition(apart) if apart else (remainder, "", "")
+        items.append(Item(label.strip() or url, title.strip(), url))
+    _check([item.label for item in items], "item")
+    for item in items:
         if len(item.title) > LONGEST or len(item.url) > 10 * LONGEST:
             raise OptionError(f"The title of {shown(item.label)} is too long.")
-    return found
+    return items
 
 
 def read_people(text: str) -> list[Person]:
@@ -85,15 +85,15 @@ def read_people(text: str) -> list[Person]:
         >>> read_people("Anna <anna@example.org>\nBo")
         [Person(name='Anna', email='anna@example.org'), Person(name='Bo', email='')]
     """
-    found = []
+    people = []
     for line in _lines(text):
         address = EMAIL.search(line)
         email = address[1] if address else ""
-        rest = line.replace(address[0], " ") if address else line
-        name = " ".join(rest.strip(" \t,;").split())
-        found.append(Person(name or email, email))
-    _check([person.name for person in found], "reviewer")
-    return found
+        remainder = line.replace(address[0], " ") if address else line
+        name = " ".join(remainder.strip(" \t,;").split())
+        people.append(Person(name or email, email))
+    _check([person.name for person in people], "reviewer")
+    return people
 
 
 def read_conflicts(
@@ -108,24 +108,27 @@ def read_conflicts(
         >>> read_conflicts("Anna, t1", ["Anna"], ["t1"])
         [('Anna', 't1')]
     """
-    found = []
+    conflicts = []
     for line in _lines(text):
         pair = _pair(line, set(people), set(items))
         if pair is None:
             head = re.split(r"[\t;,:]", line)[0].strip()
             if head in people:
-                rest = line[len(head) :].strip(" \t;,:")
-                raise OptionError(f"conflicts: {unknown('item', rest, items)}")
+                item = line[len(head) :].strip(" \t;,:")
+                raise OptionError(f"conflicts: {unknown('item', item, items)}")
             raise OptionError(f"conflicts: {unknown('reviewer', head, people)}")
-        found.append(pair)
-    return sorted(set(found))
+        conflicts.append(pair)
+    return sorted(set(conflicts))
 
 
 def _pair(line: str, people: set[str], items: set[str]) -> tuple[str, str] | None:
-    for found in re.finditer(r"[\t;,:]", line):
-        who, what = line[: found.start()].strip(), line[found.end() :].strip()
-        if who in people and what in items:
-            return who, what
+    for separator in re.finditer(r"[\t;,:]", line):
+        person, what = (
+            line[: separator.start()].strip(),
+            line[separator.end() :].strip(),
+        )
+        if person in people and what in items:
+            return person, what
     return None
 
 
@@ -137,7 +140,7 @@ def read_levels(text: str) -> tuple[tuple[str, str], ...]:
         (('A', 'excellent'), ('B', ''))
     """
     cut = (re.split(r"[:\t;,=]", line, maxsplit=1) for line in _lines(text))
-    return tuple((one[0].strip(), "".join(one[1:]).strip()) for one in cut)
+    return tuple((parts[0].strip(), "".join(parts[1:]).strip()) for parts in cut)
 
 
 def uploaded(name: str, data: bytes) -> str:
@@ -174,7 +177,7 @@ def uploaded(name: str, data: bytes) -> str:
         raise OptionError(str(error)) from None
     if len(rows) > MOST_ROWS:
         raise OptionError(f"A list must have at most {MOST_ROWS:,} rows.")
-    return "\n".join("\t".join(_cell(it) for it in row).rstrip() for row in rows)
+    return "\n".join("\t".join(_cell(cell) for cell in row).rstrip() for row in rows)
 
 
 def _cell(value: object) -> str:
@@ -182,19 +185,39 @@ def _cell(value: object) -> str:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    known = {"item", "label", "title", "name", "reviewer", "email", "e-mail", "id"}
-    known |= {"items", "reviewers", "names", "titles", "paper", "project", "judge"}
-    return bool({cell.strip().casefold() for cell in cells} & known)
+    header_names = {
+        "item",
+        "label",
+        "title",
+        "name",
+        "reviewer",
+        "email",
+        "e-mail",
+        "id",
+    }
+    header_names |= {
+        "items",
+        "reviewers",
+        "names",
+        "titles",
+        "paper",
+        "project",
+        "judge",
+    }
+    return bool({cell.strip().casefold() for cell in cells} & header_names)
 
 
 def _lines(text: str) -> list[str]:
     # Control characters would hide in labels, links and files.
-    clean = "".join(it if it.isprintable() or it in "\t\n\r" else " " for it in text)
+    clean = "".join(
+        character if character.isprintable() or character in "\t\n\r" else " "
+        for character in text
+    )
     lines = [line.strip() for line in clean.splitlines()]
-    found = [line for line in lines if line]
-    if len(found) > MOST_ROWS:
+    filled = [line for line in lines if line]
+    if len(filled) > MOST_ROWS:
         raise OptionError(f"A list must have at most {MOST_ROWS:,} lines.")
-    return found
+    return filled
 
 
 def _check(labels: Sequence[str], what: str) -> None:

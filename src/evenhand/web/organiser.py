@@ -30,8 +30,8 @@ from evenhand.web.site import (
     check_form,
     check_origin,
     message,
-    mine,
     organiser,
+    own_evaluation,
     page,
     read_form,
     read_upload,
@@ -74,20 +74,20 @@ _running: set[asyncio.Task[None]] = set()
 
 def _own(request: Request) -> dict[str, Any]:
     """Return what every page of an organiser needs."""
-    session, who = organiser(request)
-    return {"csrf": guard.csrf(session), "signed_in": who}
+    session, organiser_id = organiser(request)
+    return {"csrf": guard.csrf(session), "signed_in": organiser_id}
 
 
-def _choice(request: Request, name: str, known: tuple[str, ...]) -> str:
+def _choice(request: Request, name: str, choices: tuple[str, ...]) -> str:
     """Return a part of the address.
 
     Raises:
         HTTPException: If there is no such page.
     """
-    found: str = request.path_params[name]
-    if found not in known:
+    choice: str = request.path_params[name]
+    if choice not in choices:
         raise HTTPException(404, "There is no such page.")
-    return found
+    return choice
 
 
 async def home(request: Request) -> Response:
@@ -104,9 +104,13 @@ async def home(request: Request) -> Response:
     return page(request, "list", rows=rows, done=done, states=states, **context)
 
 
-def _count(connection: sa.Connection, which: int) -> tuple[int, int]:
-    rows = [it for it in reads.progress(connection, which) if it.state != "absent"]
-    return sum(it.rated for it in rows), sum(it.given for it in rows)
+def _count(connection: sa.Connection, evaluation_id: int) -> tuple[int, int]:
+    rows = [
+        person
+        for person in reads.progress(connection, evaluation_id)
+        if person.state != "absent"
+    ]
+    return sum(person.rated for person in rows), sum(person.given for person in rows)
 
 
 async def sign_in_page(request: Request) -> Response:
@@ -158,7 +162,7 @@ async def new(request: Request) -> Response:
 
 async def edit(request: Request) -> Response:
     """Show the form of a draft."""
-    row = mine(request)
+    row = own_evaluation(request)
     if row.state != "draft":
         return RedirectResponse(f"/e/{row.slug}", 303)
     return _form_page(request, json.loads(row.form), row.slug)
@@ -197,8 +201,8 @@ def _form_page(
 
 
 def _plan(form: Mapping[str, str]) -> Plan:
-    given = {**DEFAULTS, **form}
-    return read_plan(given, clock.read_deadline(given["closes"], given["zone"]))
+    fields = {**DEFAULTS, **form}
+    return read_plan(fields, clock.read_deadline(fields["closes"], fields["zone"]))
 
 
 async def preview_form(request: Request) -> Response:
@@ -253,7 +257,7 @@ async def save(request: Request) -> Response:
     """Save a draft, or seal it, as the button says."""
     form, files, slug = await _own_upload(request)
     seals = form.pop("does", "save") == "seal"
-    site, (_, who) = site_of(request), organiser(request)
+    site, (_, organiser_id) = site_of(request), organiser(request)
     try:
         form, notes = await asyncio.to_thread(_filled, form, files)
         form = {name: form[name] for name in DEFAULTS if name in form}
@@ -262,37 +266,37 @@ async def save(request: Request) -> Response:
         plan = _plan(form) if seals else None
     except EvenhandError as error:
         return _form_page(request, form, slug, 422, error=str(error))
-    which = await site.writer.change(
-        lambda connection, now: actions.save(connection, now, who, slug, form)
+    evaluation_id = await site.writer.change(
+        lambda connection, now: actions.save(connection, now, organiser_id, slug, form)
     )
     try:
         if plan is not None:
-            await _seal(request, which, plan)
+            await _seal(request, evaluation_id, plan)
     except EvenhandError as error:
         with site.store.read() as connection:
-            row = reads.by_id(connection, which)
+            row = reads.by_id(connection, evaluation_id)
         if row.state == "draft":
             return _form_page(request, form, slug, 422, error=str(error))
         # The button was pressed twice, and the first time did it.
     return RedirectResponse(f"/e/{slug}{'/links' if seals else ''}", 303)
 
 
-async def _seal(request: Request, which: int, plan: Plan) -> None:
+async def _seal(request: Request, evaluation_id: int, plan: Plan) -> None:
     site = site_of(request)
     with site.store.read() as connection:
-        key = reads.key(connection, which)
-        form = reads.form(connection, which)
-    made = await asyncio.to_thread(actions.prepare, plan, form, key)
+        key = reads.key(connection, evaluation_id)
+        form = reads.form(connection, evaluation_id)
+    prepared = await asyncio.to_thread(actions.prepare, plan, form, key)
     await site.writer.change(
         lambda connection, now: actions.seal(
-            connection, now, which, made, site.store.key
+            connection, now, evaluation_id, prepared, site.store.key
         )
     )
 
 
 async def show(request: Request) -> Response:
     """Show an evaluation as it stands."""
-    row = mine(request)
+    row = own_evaluation(request)
     if row.state == "draft":
         return RedirectResponse(f"/e/{row.slug}/edit", 303)
     with site_of(request).store.read() as connection:
@@ -324,13 +328,19 @@ def _shown(
             "events": reads.events(connection, row.id) if state in COLLECTED else [],
             "unassigned": reads.unassigned(connection, row.id),
         }
-        waits = state in COLLECTED and not any(it.record for it in context["decisions"])
+        waits = state in COLLECTED and not any(
+            job.record for job in context["decisions"]
+        )
         context["unjudged"] = _unjudged(connection, row.id) if waits else []
     names = [
-        it.name for it in people if it.begun_at and it.rated + it.recused < it.given
+        person.name
+        for person in people
+        if person.begun_at and person.rated + person.recused < person.given
     ]
-    names += [it.name for it in people if it.recused and it.name not in names]
-    stage = stage_of(row, sum(it.begun_at is not None for it in people))
+    names += [
+        person.name for person in people if person.recused and person.name not in names
+    ]
+    stage = stage_of(row, sum(person.begun_at is not None for person in people))
     lists = context["lists"]
     secret, events = context.pop("secret"), context.pop("events")
     seed = seed_from(str(secret), events) if secret and row.looked_at else None
@@ -352,9 +362,9 @@ def _shown(
         closed_at=t.moment(row.closed_at) or stage.ends_at,
         decided=[
             (headline_of(result, lists), result)
-            for it in context["decisions"]
-            if it.record
-            for result in [json.loads(it.record)["result"]]
+            for job in context["decisions"]
+            if job.record
+            for result in [json.loads(job.record)["result"]]
         ],
         base=site.base(request),
         **context,
@@ -376,33 +386,35 @@ def headline_of(
     titles = {str(row[0]): str(row[1]) for row in lists["items"]}
     # Labels that look like formulas have a quote before them in the ratings.
     judged = {str(label) for label in result.get("order", titles)}
-    lost = [it for it in titles if it not in judged and safe_cell(it) not in judged]
-    known = {safe_cell(it): title for it, title in titles.items() if title}
-    return headline(from_json(result, known, lost), html=True)
+    lost = [
+        item for item in titles if item not in judged and safe_cell(item) not in judged
+    ]
+    titles_by_cell = {safe_cell(item): title for item, title in titles.items() if title}
+    return headline(from_json(result, titles_by_cell, lost), html=True)
 
 
-def _unjudged(connection: sa.Connection, which: int) -> list[str]:
+def _unjudged(connection: sa.Connection, evaluation_id: int) -> list[str]:
     """Return the items of which no rating counts."""
-    rows, _ = collected(connection, which)
+    rows, _ = collected(connection, evaluation_id)
     judged = {item for _, item, _ in rows}
     return [
         str(row[0])
-        for row in reads.lists(connection, which)["items"]
+        for row in reads.lists(connection, evaluation_id)["items"]
         if row[0] not in judged
     ]
 
 
 async def progress(request: Request) -> Response:
     """Hand our script the state of things; it polls with the head of the log."""
-    row = mine(request)
+    row = own_evaluation(request)
     site = site_of(request)
     with site.store.read() as connection:
         done = _count(connection, row.id)
         waiting = [
-            it
+            job
             for kind in ("check", "decision")
-            for it in reads.jobs(connection, row.id, kind)
-            if it.state == "waiting"
+            for job in reads.jobs(connection, row.id, kind)
+            if job.state == "waiting"
         ]
     mark = f'"{row.head_hash}-{len(waiting)}-{state_of(request, row)}"'
     if request.headers.get("if-none-match") == mark:
@@ -419,7 +431,7 @@ async def _sent(request: Request) -> tuple[Any, dict[str, str]]:
     """
     form = await read_form(request)
     check_form(request, form)
-    return mine(request), form
+    return own_evaluation(request), form
 
 
 async def _change(
@@ -489,13 +501,13 @@ def _links(request: Request) -> tuple[Any, list[tuple[Any, str]]]:
     Raises:
         HTTPException: If there are no links now.
     """
-    row = mine(request)
+    row = own_evaluation(request)
     if state_of(request, row) not in ("sealed", "open"):
         raise HTTPException(409, "There are links only while reviewers can rate.")
     site = site_of(request)
     with site.store.read() as connection:
         rows = reads.links(connection, row.id)
-    found = []
+    invitations = []
     for person in rows:
         # Who has begun has ratings that a link would show.
         if person.state != "invited":
@@ -503,16 +515,18 @@ def _links(request: Request) -> tuple[Any, list[tuple[Any, str]]]:
         token = guard.base32(
             link_token(site.store.key, row.slug, person.id, person.serial, row.draw)
         )
-        known = guard.digest(token) == person.token_sha256
+        is_current = guard.digest(token) == person.token_sha256
         address = f"{site.base(request)}/r/{token}"
-        found.append((person, address if known else ""))
-    return row, found
+        invitations.append((person, address if is_current else ""))
+    return row, invitations
 
 
 async def links_csv(request: Request) -> Response:
     """Hand out the links for a mail merge."""
     row, rows = _links(request)
-    cells = [(it.name, it.email, address, it.state) for it, address in rows]
+    cells = [
+        (person.name, person.email, address, person.state) for person, address in rows
+    ]
     return _table(f"links-{row.slug}", ["name", "email", "link", "state"], cells)
 
 
@@ -529,7 +543,7 @@ async def links_sheet(request: Request) -> Response:
 
 async def person(request: Request) -> Response:
     """Show what can be done about one reviewer, each with its price."""
-    row = mine(request)
+    row = own_evaluation(request)
     return _person_page(request, row)
 
 
@@ -542,25 +556,29 @@ def _person_page(
     with site_of(request).store.read() as connection:
         people = reads.progress(connection, row.id)
     number = request.path_params["reviewer"]
-    found = [it for it in people if it.id == number]
-    if not found:
+    matches = [person for person in people if person.id == number]
+    if not matches:
         raise HTTPException(404, "There is no such reviewer.")
     reserves = sorted(
-        (it for it in people if it.role == "reserve" and not it.stands_in_for),
-        key=lambda it: it.turn,
+        (
+            person
+            for person in people
+            if person.role == "reserve" and not person.stands_in_for
+        ),
+        key=lambda person: person.turn,
     )
     first = reserves[0].name if reserves else ""
     prices = {
-        kind: absence.price(kind, found[0].name, first)
+        kind: absence.price(kind, matches[0].name, first)
         for kind in absence.REPAIRS
-        if (kind != "reserve" or reserves) and kind != found[0].state
+        if (kind != "reserve" or reserves) and kind != matches[0].state
     }
     return page(
         request,
         "person",
         status,
         row=row,
-        person=found[0],
+        person=matches[0],
         prices=prices,
         error=error,
         state=state_of(request, row),
@@ -579,8 +597,8 @@ async def repair(request: Request) -> Response:
         if kind == "link":
             actions.new_link(connection, now, row.id, number, key)
         else:
-            told = {name: form.get(name, "") for name in ("name", "email")}
-            actions.repair(connection, now, row.id, number, kind, key=key, **told)
+            substitute = {name: form.get(name, "") for name in ("name", "email")}
+            actions.repair(connection, now, row.id, number, kind, key=key, **substitute)
 
     try:
         await site.writer.change(do)
@@ -598,7 +616,7 @@ def _looked(request: Request) -> Any:  # noqa: ANN401 - a row
     Raises:
         HTTPException: If not.
     """
-    row = mine(request)
+    row = own_evaluation(request)
     if row.looked_at is None or row.state == "purged":
         raise HTTPException(
             409, "Close the evaluation and press Look at the ratings first."
@@ -606,12 +624,15 @@ def _looked(request: Request) -> Any:  # noqa: ANN401 - a row
     return row
 
 
-def collected(connection: sa.Connection, which: int) -> tuple[Any, str]:
+def collected(connection: sa.Connection, evaluation_id: int) -> tuple[Any, str]:
     """Return the ratings that count, and the same as CSV."""
-    lists = reads.lists(connection, which)
-    drawn = reads.assignment(connection, which)
-    events = reads.events(connection, which)
-    bodies = {it.n: json.loads(it.body) for it in reads.payloads(connection, which)}
+    lists = reads.lists(connection, evaluation_id)
+    drawn = reads.assignment(connection, evaluation_id)
+    events = reads.events(connection, evaluation_id)
+    bodies = {
+        payload.n: json.loads(payload.body)
+        for payload in reads.payloads(connection, evaluation_id)
+    }
     rows, _ = collect(events, bodies, drawn, keep_unfinished=lists["keep_unfinished"])
     titles = {row[0]: row[1] for row in lists["items"]}
     is_order = lists["scale"]["kind"] == "order"
@@ -632,8 +653,14 @@ async def notes_file(request: Request) -> Response:
     with site_of(request).store.read() as connection:
         rows = reads.ratings(connection, row.id)
     cells = [
-        (it.reviewer, it.item, it.state, it.score, " ".join(it.note.split()))
-        for it in rows
+        (
+            rating.reviewer,
+            rating.item,
+            rating.state,
+            rating.score,
+            " ".join(rating.note.split()),
+        )
+        for rating in rows
     ]
     names = ["reviewer", "item", "state", "score", "note"]
     return _table(f"notes-{row.slug}", names, cells)
@@ -644,7 +671,9 @@ async def who_is_who(request: Request) -> Response:
     row = _looked(request)
     with site_of(request).store.read() as connection:
         people = reads.people(connection, row.id)
-    cells = [(it.label, it.name, it.email, it.state) for it in people]
+    cells = [
+        (person.label, person.name, person.email, person.state) for person in people
+    ]
     names = ["code", "reviewer", "email", "state"]
     return _table(f"who-is-who-{row.slug}", names, cells)
 
@@ -704,22 +733,26 @@ async def job(request: Request) -> Response:
     return RedirectResponse(f"/e/{row.slug}", 303)
 
 
-def start_job(site: Site, which: int, kind: str, number: int, method: str) -> None:
+def start_job(
+    site: Site, evaluation_id: int, kind: str, number: int, method: str
+) -> None:
     """Start a job and go on."""
     task = asyncio.get_running_loop().create_task(
-        _work(site, which, kind, number, method)
+        _work(site, evaluation_id, kind, number, method)
     )
     _running.add(task)
     task.add_done_callback(_running.discard)
 
 
-async def _work(site: Site, which: int, kind: str, number: int, method: str) -> None:
+async def _work(
+    site: Site, evaluation_id: int, kind: str, number: int, method: str
+) -> None:
     try:
         with site.store.read() as connection:
-            task = task_of(connection, which, kind, method)
+            task = task_of(connection, evaluation_id, kind, method)
         result = await site.workers.run(compute, task)
     except FAILURES:
-        await _work_later(site, which, kind, number, method)
+        await _work_later(site, evaluation_id, kind, number, method)
         return
     except Exception as error:  # the page must not wait for ever
         LOG.exception("job failed")
@@ -727,39 +760,39 @@ async def _work(site: Site, which: int, kind: str, number: int, method: str) -> 
         result = {"error": words}
     try:
         await site.writer.change(
-            lambda c, now: actions.end_job(c, now, which, kind, number, result)
+            lambda c, now: actions.end_job(c, now, evaluation_id, kind, number, result)
         )
     except UnsavedError:
-        await _work_later(site, which, kind, number, method)
+        await _work_later(site, evaluation_id, kind, number, method)
 
 
 async def _work_later(
-    site: Site, which: int, kind: str, number: int, method: str
+    site: Site, evaluation_id: int, kind: str, number: int, method: str
 ) -> None:
     """Start a job again, once the database may be back."""
     await asyncio.sleep(BACK_IN)
-    start_job(site, which, kind, number, method)
+    start_job(site, evaluation_id, kind, number, method)
 
 
 def task_of(
-    connection: sa.Connection, which: int, kind: str, method: str
+    connection: sa.Connection, evaluation_id: int, kind: str, method: str
 ) -> dict[str, Any]:
     """Return what another process needs to check or to decide."""
-    rows, text = collected(connection, which)
+    rows, text = collected(connection, evaluation_id)
     if not rows:
         raise RefusedError("There are no ratings that count.")
-    lists = reads.lists(connection, which)
-    draws = reads.draws(connection, which)
-    secret = reads.secret(connection, which)
-    drawn_with = reads.draw_secret(connection, which)
+    lists = reads.lists(connection, evaluation_id)
+    draws = reads.draws(connection, evaluation_id)
+    secret = reads.secret(connection, evaluation_id)
+    drawn_with = reads.draw_secret(connection, evaluation_id)
     return {
         "kind": kind,
         "ratings": text,
-        "records": [it.record for it in draws if it.number == draws[-1].number],
-        "conflicts": reads.conflicts(connection, which),
+        "records": [draw.record for draw in draws if draw.number == draws[-1].number],
+        "conflicts": reads.conflicts(connection, evaluation_id),
         "secret": drawn_with,
         "seal": seal_of(drawn_with),
-        "seed": seed_from(secret, reads.events(connection, which)),
+        "seed": seed_from(secret, reads.events(connection, evaluation_id)),
         "job": lists["job"],
         "method": method,
         "top": lists["top"],
@@ -773,10 +806,10 @@ async def report(request: Request) -> Response:
     kind = _choice(request, "kind", JOBS)
     with site_of(request).store.read() as connection:
         rows = reads.jobs(connection, row.id, kind)
-    found = [it for it in rows if it.number == request.path_params["number"]]
-    if not found or found[0].report is None:
+    matches = [job for job in rows if job.number == request.path_params["number"]]
+    if not matches or matches[0].report is None:
         raise HTTPException(404, "There is no such report.")
-    return report_page(found[0].report.encode())
+    return report_page(matches[0].report.encode())
 
 
 def report_page(body: bytes) -> Response:
@@ -811,7 +844,7 @@ async def publish(request: Request) -> Response:
 
 async def bundle(request: Request) -> Response:
     """Hand out the bundle that was published."""
-    row = mine(request)
+    row = own_evaluation(request)
     with site_of(request).store.read() as connection:
         files = reads.published(connection, row.id)
         if not files:
@@ -848,7 +881,9 @@ async def invite(request: Request) -> Response:
     name = " ".join(form.get("name", "").split())
     try:
         token = await site.writer.change(
-            lambda c, now: actions.make_signin(c, now, None, which=row.id, name=name)
+            lambda c, now: actions.make_signin(
+                c, now, None, evaluation_id=row.id, name=name
+            )
         )
     except EvenhandError as error:
         return _refused(request, row, error)

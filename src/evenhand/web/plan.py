@@ -142,44 +142,44 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
         >>> plan.design, len(plan.items), plan.scale.high
         ('balanced', 3, 100.0)
     """
-    given = {**DEFAULTS, **form}
-    title = " ".join(given["title"].split())
+    fields = {**DEFAULTS, **form}
+    title = " ".join(fields["title"].split())
     if not 1 <= len(title) <= LONGEST_TITLE:
         raise OptionError("The evaluation must have a title of at most 200 characters.")
-    if len(given["instructions"]) > LONGEST_TEXT:
+    if len(fields["instructions"]) > LONGEST_TEXT:
         raise OptionError(f"Instructions may have at most {LONGEST_TEXT} characters.")
-    job = _one_of("job", given["job"], JOBS)
-    items, people = read_items(given["items"]), read_people(given["reviewers"])
-    reserves = read_people(given["reserves"])
+    job = _one_of("job", fields["job"], JOBS)
+    items, people = read_items(fields["items"]), read_people(fields["reviewers"])
+    reserves = read_people(fields["reserves"])
     names = [person.name for person in (*people, *reserves)]
     if len(set(names)) < len(names):
         raise OptionError("A reserve must not be a reviewer too.")
     _require_apart(names)
     conflicts = read_conflicts(
-        given["conflicts"], names, [item.label for item in items]
+        fields["conflicts"], names, [item.label for item in items]
     )
-    method = given["method"] and _one_of(
-        f"The method to {job}", given["method"], METHODS[job]
+    method = fields["method"] and _one_of(
+        f"The method to {job}", fields["method"], METHODS[job]
     )
-    top = _whole("How many are chosen", given["top"], 1, MOST_ROWS)
+    top = _whole("How many are chosen", fields["top"], 1, MOST_ROWS)
     return Plan(
         title=title,
-        instructions=given["instructions"].strip(),
+        instructions=fields["instructions"].strip(),
         items=tuple(items),
         people=tuple(people),
         reserves=tuple(reserves),
         conflicts=tuple(conflicts),
         job=job,
-        per_reviewer=_whole("Items for each reviewer", given["per_reviewer"], 1, 1000),
+        per_reviewer=_whole("Items for each reviewer", fields["per_reviewer"], 1, 1000),
         top=min(top, max(1, len(items))),
-        scale=_scale(given, job),
+        scale=_scale(fields, job),
         method=method,
-        keep_unfinished=given["unfinished"] == "keep",
-        grace=_whole("Minutes of grace", given["grace"], 0, LONGEST_GRACE),
+        keep_unfinished=fields["unfinished"] == "keep",
+        grace=_whole("Minutes of grace", fields["grace"], 0, LONGEST_GRACE),
         closes_at=closes_at,
-        zone=given["zone"],
-        at_once=given["begin"] != "later",
-        public_value=_line("The name of the public value", given["public_value"]),
+        zone=fields["zone"],
+        at_once=fields["begin"] != "later",
+        public_value=_line("The name of the public value", fields["public_value"]),
     )
 
 
@@ -213,8 +213,8 @@ def require_complete(plan: Plan) -> None:
         )
     if plan.job == "compare" and plan.conflicts:
         raise OptionError("Conflicts can be kept to only where many items are ranked.")
-    who = {person.name for person in plan.reserves}
-    if any(name in who for name, _ in plan.conflicts):
+    reserve_names = {person.name for person in plan.reserves}
+    if any(name in reserve_names for name, _ in plan.conflicts):
         raise OptionError("A reserve must not have a conflict.")
 
 
@@ -227,14 +227,14 @@ def narrow_choice(n_items: int, per_reviewer: int | None) -> str:
         >>> narrow_choice(4, 3)[:32]
         'Everybody gets all items but 1, '
     """
-    left = n_items - (per_reviewer or 0)
-    if left >= FEW_LEFT:
+    n_left = n_items - (per_reviewer or 0)
+    if n_left >= FEW_LEFT:
         return ""
-    where = "exactly that one" if left == 1 else f"one of those {left}"
+    where = "exactly that one" if n_left == 1 else f"one of those {n_left}"
     return (
-        f"Everybody gets all items but {left}, and a conflict is {where}: where it is "
-        "the own work, the published draw tells who a code is. Give each fewer items, "
-        "or do not publish."
+        f"Everybody gets all items but {n_left}, and a conflict is {where}: where it "
+        "is the own work, the published draw tells who a code is. Give each fewer "
+        "items, or do not publish."
     )
 
 
@@ -246,7 +246,7 @@ def draw_codes(plan: Plan, key: str) -> dict[str, str]:
         >>> sorted(draw_codes(Plan("x", (), people), "0" * 64).values())
         ['R01', 'R02']
     """
-    return codes_of(key, [it.name for it in (*plan.people, *plan.reserves)])
+    return codes_of(key, [person.name for person in (*plan.people, *plan.reserves)])
 
 
 def lists_record(plan: Plan, key: str) -> dict[str, Json]:
@@ -257,10 +257,10 @@ def lists_record(plan: Plan, key: str) -> dict[str, Json]:
         key: The key of the draw.
     """
     codes = draw_codes(plan, key)
-    reserves = sorted(codes[it.name] for it in plan.reserves)
-    reviewers = sorted(codes[it.name] for it in plan.people)
+    reserves = sorted(codes[person.name] for person in plan.reserves)
+    reviewers = sorted(codes[person.name] for person in plan.people)
     people = [
-        (code, name, [what for who, what in plan.conflicts if who == name])
+        (code, name, [what for reviewer, what in plan.conflicts if reviewer == name])
         for name, code in codes.items()
     ]
     return finish(
@@ -268,7 +268,7 @@ def lists_record(plan: Plan, key: str) -> dict[str, Json]:
             "schema": LISTS_SCHEMA,
             "title": plan.title,
             "instructions": plan.instructions,
-            "items": [[it.label, it.title, it.url] for it in plan.items],
+            "items": [[item.label, item.title, item.url] for item in plan.items],
             "reviewers": reviewers,
             "reserves": reserves,
             "people": dict(people_hashes(key, people)),
@@ -288,25 +288,25 @@ def lists_record(plan: Plan, key: str) -> dict[str, Json]:
 
 
 def _require_apart(names: Sequence[str]) -> None:
-    known: dict[str, str] = {}
+    seen: dict[str, str] = {}
     for name in names:
-        other = known.setdefault(plain_name(name), name)
-        if other != name:
+        earlier = seen.setdefault(plain_name(name), name)
+        if earlier != name:
             raise OptionError(
-                f"Reviewers must be different, got {shown(other)} and {shown(name)}. "
+                f"Reviewers must be different, got {shown(earlier)} and {shown(name)}. "
                 "Add something that tells them apart."
             )
 
 
-def _scale(given: Mapping[str, str], job: str) -> Scale:
-    kind = given["scale"]
+def _scale(fields: Mapping[str, str], job: str) -> Scale:
+    kind = fields["scale"]
     if kind == "order" and job == "compare":
         raise OptionError("To compare, everybody rates one item: there is no order.")
     if kind == "letters":
-        return Scale("letters", levels=read_levels(given["levels"]))
+        return Scale("letters", levels=read_levels(fields["levels"]))
     if kind == "order":
         return Scale("order")
-    low, high, step = (_number(name, given[name]) for name in ("low", "high", "step"))
+    low, high, step = (_number(name, fields[name]) for name in ("low", "high", "step"))
     return Scale(_one_of("scale", kind, ("number",)), low, high, step)
 
 
@@ -317,9 +317,9 @@ def _line(what: str, text: str) -> str:
     return line
 
 
-def _one_of(what: str, value: str, known: Sequence[str]) -> str:
-    if value not in known:
-        raise OptionError(f"{what} must be one of: {', '.join(known)}.")
+def _one_of(what: str, value: str, choices: Sequence[str]) -> str:
+    if value not in choices:
+        raise OptionError(f"{what} must be one of: {', '.join(choices)}.")
     return value
 
 

@@ -88,12 +88,12 @@ def _claim(plan: Plan, drawn: Assignment, method: str) -> str:
     from evenhand.ratings import Ratings  # noqa: PLC0415 - in the process
 
     place = {item: at for at, item in enumerate(drawn.items, start=1)}
-    people = [who for who, _ in drawn.rows]
+    people = [reviewer for reviewer, _ in drawn.rows]
     items = [item for _, item in drawn.rows]
     ratings: Any = Ratings(people, items, [float(place[item]) for item in items])
     if plan.job == "compare":
-        found: Any = compare(ratings, method=method, assignment=drawn, rng=1)
-        certificate = found.certificate
+        comparison: Any = compare(ratings, method=method, assignment=drawn, rng=1)
+        certificate = comparison.certificate
     else:
         certificate = _best(plan, drawn, method, ratings)
     void = certificate.theorem == NONE
@@ -126,36 +126,36 @@ def _best(plan: Plan, drawn: Assignment, method: str, ratings: Any) -> Any:  # n
 
 
 def _costs(plan: Plan, drawn: Assignment) -> list[str]:
-    found = []
-    left = len(drawn.items) - len({item for _, item in drawn.rows})
-    if left:
-        found.append(
-            f"{left} of {counted(len(drawn.items), 'item')} will have no reviewer and "
-            "get no rating. Give reviewers more items each, or add reviewers."
+    costs = []
+    n_unrated = len(drawn.items) - len({item for _, item in drawn.rows})
+    if n_unrated:
+        costs.append(
+            f"{n_unrated} of {counted(len(drawn.items), 'item')} will have no reviewer "
+            "and get no rating. Give reviewers more items each, or add reviewers."
         )
     if plan.job == "rank" and plan.scale.kind == "letters":
-        found.append(
+        costs.append(
             f"With {len(plan.scale.levels)} levels reviewers will give equal levels to "
             "items, and that voids the ranking guarantees. A number has few ties."
         )
     if plan.scale.kind == "order":
-        found.append("Orders have no scores, so method safe has nothing to use.")
+        costs.append("Orders have no scores, so method safe has nothing to use.")
     if plan.conflicts:
-        found.append(
+        costs.append(
             "Conflicts keep some reviewers from changing places: only methods that "
             "look at orders alone keep their claim."
         )
-        found += filter(None, [narrow_choice(len(plan.items), plan.per_reviewer)])
+        costs += filter(None, [narrow_choice(len(plan.items), plan.per_reviewer)])
     if plan.job == "compare" and len(plan.people) % TWO:
-        found.append("One item gets one rating more than the other.")
+        costs.append("One item gets one rating more than the other.")
     if not drawn.uniform:
-        found.append(drawn.law)
+        costs.append(drawn.law)
     if not plan.reserves:
-        found.append(
+        costs.append(
             "There are no reserves. A reviewer who does not come costs ratings, not "
             "the claim."
         )
-    return found
+    return costs
 
 
 def _accuracy(plan: Plan) -> list[tuple[str, str]]:
@@ -163,19 +163,19 @@ def _accuracy(plan: Plan) -> list[tuple[str, str]]:
     from evenhand.lab.scenario import Scenario  # noqa: PLC0415 - in the process
     from evenhand.lab.simulation import simulate  # noqa: PLC0415 - in the process
 
-    found: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     n, people = len(plan.items), len(plan.people)
     if plan.job == "compare":
         scenario = Scenario(job="compare", reviewers=people, noise="normal:0.2")
-        told = simulate(scenario, "guarded", trials=2000, rng=1)
-        return [("The better item wins", f"{1 - told.rows[0].risk:.0%}")]
+        simulation = simulate(scenario, "guarded", trials=2000, rng=1)
+        return [("The better item wins", f"{1 - simulation.rows[0].risk:.0%}")]
     top = min(plan.top, n - 1)
     for load in (plan.per_reviewer, plan.per_reviewer + 1, 2 * plan.per_reviewer):
         if load < n and load * people <= MOST_SCORES:
             with contextlib.suppress(EvenhandError):
                 share = _share(n, people, load, top)
-                found.append((f"{load} items each", f"{share:.0%} of the best {top}"))
-    return found
+                rows.append((f"{load} items each", f"{share:.0%} of the best {top}"))
+    return rows
 
 
 @functools.lru_cache(maxsize=100)
@@ -196,5 +196,7 @@ def _share(n: int, people: int, load: int, top: int) -> float:
         per_reviewer=load,
         noise=f"normal:{n / 10}",
     )
-    told = simulate(scenario, "adaptive", losses=f"top-{top}", trials=TRIALS, rng=1)
-    return 1 - told.rows[0].risk / top
+    simulation = simulate(
+        scenario, "adaptive", losses=f"top-{top}", trials=TRIALS, rng=1
+    )
+    return 1 - simulation.rows[0].risk / top

@@ -47,7 +47,7 @@ async def show(request: Request) -> Response:
     row, files = _asked(request)
     receipt = request.query_params.get("receipt", "").strip().lower()
     digest, _, nonce = receipt.partition(" ")
-    found: dict[str, Any] = {"receipt": receipt, "event": None, "asked": bool(nonce)}
+    lookup: dict[str, Any] = {"receipt": receipt, "event": None, "asked": bool(nonce)}
     with site_of(request).store.read() as connection:
         draws = reads.draws(connection, row.id)
         lists = reads.lists(connection, row.id)
@@ -55,10 +55,10 @@ async def show(request: Request) -> Response:
         event = reads.with_receipt(connection, row.id, digest) if files else None
     if event is not None:
         drawn = says(json.loads(event.line)).get("nonce")
-        found |= {"event": event.n, "same": nonce in ("", drawn)}
+        lookup |= {"event": event.n, "same": nonce in ("", drawn)}
     decisions = [
         json.loads(files[name])["result"]
-        for name in sorted(files, key=lambda it: (len(it), it))
+        for name in sorted(files, key=lambda name: (len(name), name))
         if name.startswith("decision-")
     ]
     return page(
@@ -67,14 +67,16 @@ async def show(request: Request) -> Response:
         row=row,
         state=state_of(request, row),
         lists=lists,
-        draws=[it for it in draws if it.part == 1],
-        repairs=sum(it.part > 1 and it.number == draws[-1].number for it in draws),
+        draws=[draw for draw in draws if draw.part == 1],
+        repairs=sum(
+            draw.part > 1 and draw.number == draws[-1].number for draw in draws
+        ),
         files=sorted(files),
         decisions=decisions,
         taken_back=taken_back,
         headline=headline_of(decisions[-1], lists) if decisions else None,
         base=site_of(request).base(request),
-        **found,
+        **lookup,
     )
 
 

@@ -36,41 +36,41 @@ def files_of(
     """Return what is to be published of an evaluation, but the log."""
     secret = reads.secret(connection, row.id)
     draws = reads.draws(connection, row.id)
-    parts = [it for it in draws if it.number == draws[-1].number]
+    parts = [draw for draw in draws if draw.number == draws[-1].number]
     texts = {
         README: read_me(row.title),
         SEAL: text_of(seal_record(secret)),
         SECRET: text_of(secret_record(secret)),
         LISTS: draws[-1].lists,
     }
-    for it in parts:
-        name = "assignment.json" if it.part == 1 else f"assignment-{it.part}.json"
-        texts[name] = it.record
-    done = [it for it in reads.jobs(connection, row.id, "decision") if it.record]
-    for number, it in enumerate(done, start=1):
-        texts[f"decision-{number}.json"] = it.record
+    for draw in parts:
+        name = "assignment.json" if draw.part == 1 else f"assignment-{draw.part}.json"
+        texts[name] = draw.record
+    done = [job for job in reads.jobs(connection, row.id, "decision") if job.record]
+    for number, job in enumerate(done, start=1):
+        texts[f"decision-{number}.json"] = job.record
         if with_ratings:
             # A report lists every single rating.
-            texts[f"report-{number}.html"] = it.report
+            texts[f"report-{number}.html"] = job.report
     if with_ratings:
         texts[RATINGS] = ratings
         texts[PAYLOADS] = _payloads(connection, row.id)
     return {name: text.encode() for name, text in texts.items()}
 
 
-def _payloads(connection: sa.Connection, which: int) -> str:
-    rows = reads.payloads(connection, which)
+def _payloads(connection: sa.Connection, evaluation_id: int) -> str:
+    rows = reads.payloads(connection, evaluation_id)
     return "".join(
-        canonical({"n": it.n, "salt": it.salt, "body": json.loads(it.body)}) + "\n"
-        for it in rows
+        canonical({"n": row.n, "salt": row.salt, "body": json.loads(row.body)}) + "\n"
+        for row in rows
     )
 
 
 def with_log(
-    connection: sa.Connection, which: int, files: Mapping[str, bytes]
+    connection: sa.Connection, evaluation_id: int, files: Mapping[str, bytes]
 ) -> bytes:
     """Return the bundle of published files, with the log up to their publication."""
-    lines = reads.log_lines(connection, which)
+    lines = reads.log_lines(connection, evaluation_id)
     last = max(
         n for n, line in enumerate(lines) if json.loads(line)["kind"] == "published"
     )

@@ -84,9 +84,9 @@ def _page(
         tasks = reads.tasks(connection, row.id, person.id)
         history = reads.history(connection, row.id, person.id)
         lists = reads.lists(connection, row.id)
-    receipts = {it.place: it for it in history}
+    receipts = {entry.place: entry for entry in history}
     if scale.kind == "order":
-        tasks = sorted(tasks, key=lambda it: (-(it.score or 0), it.place))
+        tasks = sorted(tasks, key=lambda task: (-(task.score or 0), task.place))
     ties = _ties(tasks) if lists["distinct"] and scale.kind == "number" else None
     context = {
         "row": row,
@@ -99,7 +99,7 @@ def _page(
         "receipts": receipts,
         "nonce_of": reads.nonce_of,
         "ties": None if person.ties_kept else ties,
-        "left": sum(it.state == "empty" for it in tasks),
+        "left": sum(task.state == "empty" for task in tasks),
         "here": _here(request),
         "key": lambda: secrets.token_hex(16),
         "ends": t.moment(row.closes_at),
@@ -147,14 +147,14 @@ def _before(
 
 def _ties(tasks: Sequence[Any]) -> tuple[Any, Any] | None:
     """Return two items with equal scores, if all are rated."""
-    if any(it.state == "empty" for it in tasks):
+    if any(task.state == "empty" for task in tasks):
         return None
     by_score: dict[float, Any] = {}
-    for it in tasks:
-        if it.state == "rated":
-            other = by_score.setdefault(it.score, it)
-            if other is not it:
-                return other, it
+    for task in tasks:
+        if task.state == "rated":
+            earlier = by_score.setdefault(task.score, task)
+            if earlier is not task:
+                return earlier, task
     return None
 
 
@@ -198,21 +198,21 @@ async def rate(request: Request) -> Response:
     digest = guard.digest(request.path_params["token"])
     _limit(request, digest)
     place = request.path_params["place"]
-    given, key = await _sent(request)
+    fields, key = await _sent(request)
     try:
-        entries = (_entry(given, place),)
-        sending = Sending(digest, _checked(key), entries, _nonce(given))
+        entries = (_entry(fields, place),)
+        sending = Sending(digest, _checked(key), entries, _nonce(fields))
     except RefusedError as error:
-        return _rated(request, given, _wrong(str(error), place))
-    return _rated(request, given, await site_of(request).writer.rate(sending))
+        return _rated(request, fields, _wrong(str(error), place))
+    return _rated(request, fields, await site_of(request).writer.rate(sending))
 
 
 async def _sent(request: Request) -> tuple[dict[str, Any], str]:
     """Read what our script or a form sent, and its key."""
     if request.headers.get("content-type", "").startswith("application/json"):
         return await read_json(request), request.headers.get("idempotency-key", "")
-    given: dict[str, Any] = dict(await read_form(request))
-    return given, given.get("key", "")
+    fields: dict[str, Any] = dict(await read_form(request))
+    return fields, fields.get("key", "")
 
 
 def _checked(key: str) -> str:
@@ -221,9 +221,9 @@ def _checked(key: str) -> str:
     return key
 
 
-def _nonce(given: Mapping[str, Any]) -> str | None:
+def _nonce(fields: Mapping[str, Any]) -> str | None:
     """Return what the device drew; a form without our script has nothing there."""
-    nonce = given.get("nonce") or None
+    nonce = fields.get("nonce") or None
     if nonce is not None and not is_nonce(nonce):
         raise RefusedError("The nonce must be 32 hexadecimal digits.", 422)
     return nonce
@@ -233,19 +233,19 @@ def _wrong(text: str, place: int | None = None) -> Answer:
     return Answer(422, {"code": "not_known", "message": text, "place": place})
 
 
-def _entry(given: dict[str, Any], place: int) -> Entry:
-    kind = str(given.get("kind") or "score")
-    note = given.get("note")
+def _entry(fields: dict[str, Any], place: int) -> Entry:
+    kind = str(fields.get("kind") or "score")
+    note = fields.get("note")
     if isinstance(note, str):
         # A form has two characters for the end of a line, our script one.
         note = note.replace("\r\n", "\n")
     if note is not None and (not isinstance(note, str) or len(note) > LONGEST_NOTE):
         raise RefusedError(f"A note may have at most {LONGEST_NOTE} characters.", 422)
-    if kind == "score" and note and given.get("score") in (None, ""):
+    if kind == "score" and note and fields.get("score") in (None, ""):
         # Who writes a note and no score wants the note to be kept.
         kind = NOTE
-    score = _number(given.get("score")) if kind == "score" else None
-    base = given.get("base")
+    score = _number(fields.get("score")) if kind == "score" else None
+    base = fields.get("base")
     if isinstance(base, str) and base.isascii() and base.isdigit() and len(base) < 10:  # noqa: PLR2004 - no such version
         base = int(base)
     if isinstance(base, bool) or not isinstance(base, int) or not 0 <= base < 2**31:
@@ -259,29 +259,29 @@ def _number(value: object) -> float:
     try:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError  # noqa: TRY301 - one way out
-        found = float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         raise RefusedError("Give a number.", 422) from None
-    if not math.isfinite(found):
+    if not math.isfinite(number):
         raise RefusedError("Give a number.", 422)
-    return found
+    return number
 
 
-def _rated(request: Request, given: dict[str, Any], found: Answer) -> Response:
+def _rated(request: Request, fields: dict[str, Any], answer: Answer) -> Response:
     """Answer a rating: to our script in JSON, to a form by the page."""
     place = request.path_params.get("place")
     if wants_json(request):
-        return JSONResponse(found.body, found.status)
-    if found.status in (OK, CREATED):
+        return JSONResponse(answer.body, answer.status)
+    if answer.status in (OK, CREATED):
         return RedirectResponse(f"{_here(request)}#item-{place or 1}", 303)
     _, person, row = _asked(request)
-    told = {
-        "error": found.body["message"],
+    context = {
+        "error": answer.body["message"],
         "error_place": place,
-        "typed": str(given.get("score") or ""),
-        "typed_note": str(given.get("note") or ""),
+        "typed": str(fields.get("score") or ""),
+        "typed_note": str(fields.get("note") or ""),
     }
-    return _page(request, person, row, found.status, **told)
+    return _page(request, person, row, answer.status, **context)
 
 
 async def order(request: Request) -> Response:
@@ -293,36 +293,40 @@ async def order(request: Request) -> Response:
         tasks = reads.tasks(connection, row.id, person.id)
     if scale_of(row).kind != "order":
         raise HTTPException(404, "These items are not put into an order.")
-    given, key = await _sent(request)
-    places = given.get("order")
+    fields, key = await _sent(request)
+    places = fields.get("order")
     if isinstance(places, str):
-        places = _moved(places, str(given.get("move", "")))
-    known = sorted(it.place for it in tasks)
+        places = _moved(places, str(fields.get("move", "")))
+    assigned = sorted(task.place for task in tasks)
     if (
         not isinstance(places, list)
-        or not all(type(it) is int for it in places)
-        or sorted(places) != known
+        or not all(type(place) is int for place in places)
+        or sorted(places) != assigned
     ):
-        return _rated(request, given, _wrong("The order must hold all your items."))
+        return _rated(request, fields, _wrong("The order must hold all your items."))
     try:
         entries = tuple(
             _entry(
-                {"base": given.get(f"base_{place}"), "score": len(known) - at}, place
+                {"base": fields.get(f"base_{place}"), "score": len(assigned) - at},
+                place,
             )
             for at, place in enumerate(places)
         )
-        sending = Sending(digest, _checked(key), entries, _nonce(given))
+        sending = Sending(digest, _checked(key), entries, _nonce(fields))
     except RefusedError as error:
-        return _rated(request, given, _wrong(str(error)))
-    return _rated(request, given, await site_of(request).writer.rate(sending))
+        return _rated(request, fields, _wrong(str(error)))
+    return _rated(request, fields, await site_of(request).writer.rate(sending))
 
 
 def _moved(text: str, move: str) -> list[int] | None:
     """Read an order, and move one item of it up or down."""
     parts = text.split(",")
-    if not all(it.isascii() and it.isdigit() and len(it) < 10 for it in parts):  # noqa: PLR2004 - no such place
+    if not all(
+        digits.isascii() and digits.isdigit() and len(digits) < 10  # noqa: PLR2004 - no such place
+        for digits in parts
+    ):
         return None
-    places = [int(it) for it in parts]
+    places = [int(digits) for digits in parts]
     place, _, way = move.partition(":")
     if place.isascii() and place.isdigit() and len(place) < 10 and int(place) in places:  # noqa: PLR2004 - ditto
         at = places.index(int(place))
@@ -337,28 +341,28 @@ async def tie(request: Request) -> Response:
     check_origin(request)
     digest, person, row = _asked(request)
     _limit(request, digest)
-    given = await read_form(request)
+    fields = await read_form(request)
     scale = scale_of(row)
     with site_of(request).store.read() as connection:
         tasks = reads.tasks(connection, row.id, person.id)
     pair = _ties(tasks) if scale.kind == "number" else None
-    chosen = [it for it in pair or () if str(it.place) == given.get("better")]
+    chosen = [tied for tied in pair or () if str(tied.place) == fields.get("better")]
     if pair is None or not chosen:
         return RedirectResponse(_here(request), 303)
     better = chosen[0]
-    other = pair[0] if better is pair[1] else pair[1]
+    worse = pair[0] if better is pair[1] else pair[1]
     up = better.score + scale.step <= scale.high
-    task, score = (better, better.score + scale.step) if up else (other, 0.0)
+    task, score = (better, better.score + scale.step) if up else (worse, 0.0)
     if not up:
-        score = other.score - scale.step
+        score = worse.score - scale.step
     score = round(score, 9)
     entry = Entry(task.place, task.version, "score", score)
     try:
-        sending = Sending(digest, secrets.token_hex(16), (entry,), _nonce(given))
+        sending = Sending(digest, secrets.token_hex(16), (entry,), _nonce(fields))
     except RefusedError as error:
-        return _rated(request, given, _wrong(str(error)))
-    found = await site_of(request).writer.rate(sending)
-    return _rated(request, given, found)
+        return _rated(request, fields, _wrong(str(error)))
+    answer = await site_of(request).writer.rate(sending)
+    return _rated(request, fields, answer)
 
 
 async def own(request: Request) -> Response:
@@ -372,18 +376,18 @@ async def own(request: Request) -> Response:
         named = reads.named(connection, row.id)
     sent = [
         {
-            "item": it.label,
-            "version": it.version,
-            "kind": it.kind,
-            "score": it.score,
-            "shown": scale.shown(it.score),
-            "note": it.note,
-            "at": it.at,
-            "n": it.n,
-            "receipt": it.receipt,
-            "nonce": reads.nonce_of(it),
+            "item": entry.label,
+            "version": entry.version,
+            "kind": entry.kind,
+            "score": entry.score,
+            "shown": scale.shown(entry.score),
+            "note": entry.note,
+            "at": entry.at,
+            "n": entry.n,
+            "receipt": entry.receipt,
+            "nonce": reads.nonce_of(entry),
         }
-        for it in history
+        for entry in history
     ]
     return JSONResponse(
         {

@@ -68,8 +68,8 @@ class Address:
     @property
     def hosts(self) -> frozenset[str]:
         """Names under which the app may be asked."""
-        given = {self.host, urlsplit(self.public_url).hostname or ""}
-        return LOOPBACK | {name.casefold() for name in given if name} - {"0.0.0.0"}  # noqa: S104 - compared
+        names = {self.host, urlsplit(self.public_url).hostname or ""}
+        return LOOPBACK | {name.casefold() for name in names if name} - {"0.0.0.0"}  # noqa: S104 - compared
 
     @property
     def secure(self) -> bool:
@@ -98,19 +98,19 @@ def listen(host: str, port: int) -> socket.socket:
         OptionError: If it is taken.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((host, port))
+        listener.bind((host, port))
         # Whoever comes before the server has started waits, and is not turned away.
-        found.listen(MOST)
+        listener.listen(MOST)
     except OSError as error:
-        found.close()
+        listener.close()
         raise OptionError(
             f"Port {port} of {host} cannot be used: {error.strerror}. Choose another "
             "with --port."
         ) from None
-    return found
+    return listener
 
 
 class Served:
@@ -143,8 +143,8 @@ class Served:
         """Return a new link for the organiser of this server, without the host."""
         with self.store.writing.begin() as connection:
             now = datetime.now(UTC)
-            who = actions.first_organiser(connection, now, NAME)
-            return f"/in/{actions.make_signin(connection, now, who)}"
+            organiser_id = actions.first_organiser(connection, now, NAME)
+            return f"/in/{actions.make_signin(connection, now, organiser_id)}"
 
     def run(self, taken: socket.socket, started: Callable[[], None]) -> None:
         """Serve until somebody stops it."""
@@ -177,8 +177,8 @@ class Served:
         """Return one page as the organiser of this server sees it."""
         with self.store.writing.begin() as connection:
             now = datetime.now(UTC)
-            who = actions.first_organiser(connection, now, NAME)
-            token = actions.make_signin(connection, now, who)
+            organiser_id = actions.first_organiser(connection, now, NAME)
+            token = actions.make_signin(connection, now, organiser_id)
             session = actions.sign_in(connection, now, token)
         try:
             return asyncio.run(_get(self.app, path, session))
@@ -213,17 +213,17 @@ async def _get(app: Starlette, path: str, session: str) -> tuple[int, str]:
         "client": ("127.0.0.1", 0),
         "state": {},
     }
-    told: list[Message] = []
+    parts: list[Message] = []
 
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(part: Message) -> None:
-        told.append(part)
+        parts.append(part)
 
     await app(scope, receive, send)
-    body = b"".join(part.get("body", b"") for part in told)
-    return int(told[0]["status"]), body.decode("utf-8", "replace")
+    body = b"".join(part.get("body", b"") for part in parts)
+    return int(parts[0]["status"]), body.decode("utf-8", "replace")
 
 
 def open_browser(address: str) -> None:
@@ -238,8 +238,8 @@ def reading_engine(db: str) -> sa.Engine:
         OptionError: If there is no such file.
     """
     if "://" in db:
-        _, _, rest = db.partition("://")
-        return sa.create_engine(f"postgresql+psycopg://{rest}")
+        _, _, location = db.partition("://")
+        return sa.create_engine(f"postgresql+psycopg://{location}")
     path = Path(db)
     return sa.create_engine(
         "sqlite://", creator=lambda: read_only(path), isolation_level="AUTOCOMMIT"

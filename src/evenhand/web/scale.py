@@ -124,7 +124,9 @@ class Scale:
             >>> Scale.from_dict(Scale("order").to_dict()).kind
             'order'
         """
-        levels = tuple((str(one), str(two)) for one, two in fields["levels"])
+        levels = tuple(
+            (str(level), str(meaning)) for level, meaning in fields["levels"]
+        )
         return cls(**{**fields, "levels": levels})
 
 

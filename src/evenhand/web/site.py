@@ -71,25 +71,25 @@ class Site:
 
 def site_of(request: Request) -> Site:
     """Return the app that was asked."""
-    found: Site = request.app.state.site
-    return found
+    site: Site = request.app.state.site
+    return site
 
 
 def _environment() -> jinja2.Environment:
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("evenhand.web", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["counted"] = counted
-    made.filters["number"] = number
-    made.globals["shown"] = clock.shown
-    made.globals["time_left"] = clock.left
-    made.globals["ago"] = clock.ago
-    made.globals["moment"] = t.moment
-    return made
+    environment.filters["counted"] = counted
+    environment.filters["number"] = number
+    environment.globals["shown"] = clock.shown
+    environment.globals["time_left"] = clock.time_left
+    environment.globals["ago"] = clock.ago
+    environment.globals["moment"] = t.moment
+    return environment
 
 
 TEMPLATES = _environment()
@@ -99,8 +99,8 @@ def page(
     request: Request, name: str, status: int = 200, **context: object
 ) -> HTMLResponse:
     """Fill a template."""
-    told = {"now": site_of(request).now(), "csrf": "", **context}
-    text = TEMPLATES.get_template(f"{name}.html.j2").render(**told)
+    variables = {"now": site_of(request).now(), "csrf": "", **context}
+    text = TEMPLATES.get_template(f"{name}.html.j2").render(**variables)
     return HTMLResponse(text, status)
 
 
@@ -215,8 +215,8 @@ async def read_json(request: Request, most: int = SMALL) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise HTTPException(400, "This must be a JSON object.")
     return {
-        _plain(name): _plain(it) if isinstance(it, str) else it
-        for name, it in value.items()
+        _plain(name): _plain(field) if isinstance(field, str) else field
+        for name, field in value.items()
     }
 
 
@@ -228,8 +228,8 @@ def session_of(request: Request) -> tuple[str, int] | None:
     if not digest:
         return None
     with site.store.read() as connection:
-        who = reads.organiser(connection, digest, t.stamp(site.now()))
-    return None if who is None else (token, who)
+        organiser_id = reads.organiser(connection, digest, t.stamp(site.now()))
+    return None if organiser_id is None else (token, organiser_id)
 
 
 def organiser(request: Request) -> tuple[str, int]:
@@ -238,27 +238,27 @@ def organiser(request: Request) -> tuple[str, int]:
     Raises:
         HTTPException: If nobody signed in.
     """
-    found = session_of(request)
-    if found is None:
+    session = session_of(request)
+    if session is None:
         raise HTTPException(
             401, "Sign in first: use the link that evenhand serve printed."
         )
-    wait = site_of(request).requests.wait(f"o{found[1]}")
+    wait = site_of(request).requests.wait(f"o{session[1]}")
     if wait and site_of(request).limited:
         raise HTTPException(429, "Too fast. Wait a moment.", {"retry-after": "2"})
-    return found
+    return session
 
 
-def mine(request: Request) -> Any:  # noqa: ANN401 - a row
+def own_evaluation(request: Request) -> Any:  # noqa: ANN401 - a row
     """Return the evaluation of a request, if its organiser asks.
 
     Raises:
         HTTPException: If nobody signed in, or it is not theirs.
     """
-    _, who = organiser(request)
+    _, organiser_id = organiser(request)
     with site_of(request).store.read() as connection:
         row = reads.evaluation(connection, request.path_params["slug"])
-        if row is None or not reads.is_member(connection, row.id, who):
+        if row is None or not reads.is_member(connection, row.id, organiser_id):
             raise HTTPException(404, "There is no such evaluation of yours.")
     return row
 

@@ -206,8 +206,8 @@ def _sqlite(path: Path) -> sa.Engine:
 
 
 def _postgres(where: str) -> Store:
-    _, _, rest = where.partition("://")
-    address = sa.make_url(f"{POSTGRES}+psycopg://{rest}")
+    _, _, location = where.partition("://")
+    address = sa.make_url(f"{POSTGRES}+psycopg://{location}")
     name = address.render_as_string(hide_password=True)
     try:
         writing = sa.create_engine(address, pool_pre_ping=True, pool_size=2)
@@ -260,8 +260,8 @@ def _key_file() -> Path:
 
 def state_folder() -> Path:
     """Return the folder of what programs keep for this user."""
-    given = Path(os.environ.get("XDG_STATE_HOME", ""))
-    home = given if given.is_absolute() else Path.home() / ".local" / "state"
+    folder = Path(os.environ.get("XDG_STATE_HOME", ""))
+    home = folder if folder.is_absolute() else Path.home() / ".local" / "state"
     return home / "evenhand"
 
 

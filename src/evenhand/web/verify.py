@@ -70,41 +70,41 @@ def _faults(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN4
         yield from _rules(connection, row.id, events[:-1], None)
         return
     yield from _decisions(connection, row.id, events)
-    found = {it.n: it for it in reads.payloads(connection, row.id)}
-    told: dict[tuple[str, str], dict[str, Any]] = {}
+    payloads = {payload.n: payload for payload in reads.payloads(connection, row.id)}
+    ratings: dict[tuple[str, str], dict[str, Any]] = {}
     bodies: dict[int, dict[str, Any]] = {}
     for n, event in enumerate(events, start=1):
         if "payload" not in event:
             continue
-        kept = found.get(n)
+        kept = payloads.get(n)
         body: dict[str, Any] = {} if kept is None else json.loads(kept.body)
         if kept is None or event["payload"] != payload_hash(kept.salt, body):
             yield f"what is kept of event {n} is not what the log says."
             continue
         bodies[n] = body
         if event["kind"] in RATED:
-            told[body["reviewer"], body["item"]] = {**body, "n": n}
-    yield from _tables(connection, row.id, told)
+            ratings[body["reviewer"], body["item"]] = {**body, "n": n}
+    yield from _tables(connection, row.id, ratings)
     yield from _rules(connection, row.id, events, bodies)
 
 
 def _rules(
     connection: sa.Connection,
-    which: int,
+    evaluation_id: int,
     events: Events,
     bodies: dict[int, dict[str, Any]] | None,
 ) -> Iterator[str]:
     """Hold every event against the rules that an audit of the bundle applies."""
-    draws = reads.draws(connection, which)
+    draws = reads.draws(connection, evaluation_id)
     drawn: list[Assignment] = []
     lists: dict[str, Any] = {"scale": {}}
     try:
-        for it in draws:
-            if it.number == draws[-1].number:
+        for draw in draws:
+            if draw.number == draws[-1].number:
                 before = drawn[-1] if drawn else None
-                record = parse(it.record.encode(), "draw")
+                record = parse(draw.record.encode(), "draw")
                 drawn.append(assignment_from(record, "draw", before))
-                lists = dict(decoded(it.lists.encode(), "lists"))
+                lists = dict(decoded(draw.lists.encode(), "lists"))
         sealed = lists["scale"], lists.get("public_value")
         broken = Rules(events, bodies, drawn, *sealed).broken(published=False)
     except (EvenhandError, *MALFORMED) as error:
@@ -128,42 +128,46 @@ def _told(
 ) -> tuple[dict[int, Json], dict[tuple[int, int], tuple[Json, Json, Json]]]:
     """Return the seal of each draw, and what the log says of each of its parts."""
     seals: dict[int, Json] = {}
-    told: dict[tuple[int, int], tuple[Json, Json, Json]] = {}
+    parts: dict[tuple[int, int], tuple[Json, Json, Json]] = {}
     lists: Json = None
     for event in events:
-        said = says(event)
+        statement = says(event)
         if event["kind"] in ("created", "unsealed"):
-            seals[len(seals) + 1] = said.get("seal")
+            seals[len(seals) + 1] = statement.get("seal")
         if event["kind"] == "sealed":
-            lists = said.get("lists_sha256")
+            lists = statement.get("lists_sha256")
         if event["kind"] in ("sealed", *REPAIRS):
-            part = int(str(said.get("part", 1)))
+            part = int(str(statement.get("part", 1)))
             seal = seals.get(len(seals))
-            told[len(seals), part] = (seal, lists, said.get("record_sha256"))
-    return seals, told
+            parts[len(seals), part] = (seal, lists, statement.get("record_sha256"))
+    return seals, parts
 
 
-def _draws(connection: sa.Connection, which: int, events: Events) -> Iterator[str]:
+def _draws(
+    connection: sa.Connection, evaluation_id: int, events: Events
+) -> Iterator[str]:
     """Hold every draw, its lists and its secret against the log."""
-    seals, told = _told(events)
-    found = {(it.number, it.part): it for it in reads.draws(connection, which)}
-    if set(found) != set(told):
+    seals, logged = _told(events)
+    draws = {
+        (row.number, row.part): row for row in reads.draws(connection, evaluation_id)
+    }
+    if set(draws) != set(logged):
         yield "there are other draws than in the log."
-    for place in sorted(set(found) & set(told)):
-        it = found[place]
-        kept = (it.seal, _hash_of(it.lists, "lists"), _hash_of(it.record, "draw"))
-        named = zip(("seal", "lists", "record"), told[place], kept, strict=True)
-        for name in (name for name, one, two in named if one != two):
+    for place in sorted(set(draws) & set(logged)):
+        row = draws[place]
+        kept = (row.seal, _hash_of(row.lists, "lists"), _hash_of(row.record, "draw"))
+        named = zip(("seal", "lists", "record"), logged[place], kept, strict=True)
+        for name in (name for name, expected, actual in named if expected != actual):
             where = f"draw {place[0]}, part {place[1]}"
             yield f"the {name} of {where} is not what the log says."
-    mine = t.secret.c.evaluation_id == which
-    for it in connection.execute(sa.select(t.secret).where(mine)):
-        if seal_of(it.secret) != seals.get(it.number):
-            yield f"the secret of draw {it.number} does not match its seal."
-    mine = t.private.c.evaluation_id == which
-    for it in connection.execute(sa.select(t.private).where(mine)):
-        if seal_of(secret_of(it.key)) != seals.get(it.number):
-            yield f"the key of draw {it.number} does not match its seal."
+    in_evaluation = t.secret.c.evaluation_id == evaluation_id
+    for row in connection.execute(sa.select(t.secret).where(in_evaluation)):
+        if seal_of(row.secret) != seals.get(row.number):
+            yield f"the secret of draw {row.number} does not match its seal."
+    in_evaluation = t.private.c.evaluation_id == evaluation_id
+    for row in connection.execute(sa.select(t.private).where(in_evaluation)):
+        if seal_of(secret_of(row.key)) != seals.get(row.number):
+            yield f"the key of draw {row.number} does not match its seal."
 
 
 def _close(row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
@@ -181,39 +185,43 @@ def _sha256(body: bytes | str) -> str:
     return hashlib.sha256(body.encode() if isinstance(body, str) else body).hexdigest()
 
 
-def _files(connection: sa.Connection, which: int, events: Events) -> Iterator[str]:
+def _files(
+    connection: sa.Connection, evaluation_id: int, events: Events
+) -> Iterator[str]:
     """Hold the files that were published against the log."""
     stated: Json = {}
     for event in events:
         if event["kind"] in ("published", "withdrawn"):
             stated = says(event).get("files", {})
-    told = dict(stated) if is_dict(stated) else {}
-    mine = t.published.c.evaluation_id == which
-    found = {
-        it.name: _sha256(it.body)
-        for it in connection.execute(sa.select(t.published).where(mine))
+    logged = dict(stated) if is_dict(stated) else {}
+    in_evaluation = t.published.c.evaluation_id == evaluation_id
+    hashes = {
+        file.name: _sha256(file.body)
+        for file in connection.execute(sa.select(t.published).where(in_evaluation))
     }
-    for name in sorted({*told, *found}):
-        if told.get(name) != found.get(name):
+    for name in sorted({*logged, *hashes}):
+        if logged.get(name) != hashes.get(name):
             yield f"{name} is not the file that was published."
 
 
-def _decisions(connection: sa.Connection, which: int, events: Events) -> Iterator[str]:
+def _decisions(
+    connection: sa.Connection, evaluation_id: int, events: Events
+) -> Iterator[str]:
     """Hold every decision against the log."""
-    told = {
+    logged = {
         says(event).get("number"): says(event).get("record_sha256")
         for event in events
         if event["kind"] == "decided"
     }
-    found: dict[Json, Json] = {
-        it.number: _hash_of(it.record, "decision")
-        for it in reads.jobs(connection, which, "decision")
-        if it.state == "done"
+    kept: dict[Json, Json] = {
+        job.number: _hash_of(job.record, "decision")
+        for job in reads.jobs(connection, evaluation_id, "decision")
+        if job.state == "done"
     }
-    if set(told) != set(found):
+    if set(logged) != set(kept):
         yield "there are other decisions than in the log."
-    for number, stated in told.items():
-        if number in found and found[number] != stated:
+    for number, stated in logged.items():
+        if number in kept and kept[number] != stated:
             yield f"decision {number} is not what the log says."
 
 
@@ -230,10 +238,15 @@ def _sealed(connection: sa.Connection, row: Any, events: Events) -> Iterator[str
         "grace": row.grace,
         "scale": _plain(row.scale),
         "items": [
-            [it.label, it.title, it.url] for it in reads.items(connection, row.id)
+            [item.label, item.title, item.url]
+            for item in reads.items(connection, row.id)
         ],
-        "reviewers": sorted(it.label for it in people if it.role == "regular"),
-        "reserves": sorted(it.label for it in people if it.role == "reserve"),
+        "reviewers": sorted(
+            person.label for person in people if person.role == "regular"
+        ),
+        "reserves": sorted(
+            person.label for person in people if person.role == "reserve"
+        ),
     }
     for name, value in now.items():
         if value != fixed[name]:
@@ -246,16 +259,18 @@ def _sealed(connection: sa.Connection, row: Any, events: Events) -> Iterator[str
 
 
 def _people(
-    connection: sa.Connection, which: int, stated: dict[str, Json]
+    connection: sa.Connection, evaluation_id: int, stated: dict[str, Json]
 ) -> Iterator[str]:
     """Hold names, codes and conflicts against what lists and log have of them."""
-    key = reads.key(connection, which)
-    rows = reads.people(connection, which)
-    names = [it.name for it in rows if it.role != "substitute"]
-    codes = {it.name: it.label for it in rows if it.role != "substitute"}
+    key = reads.key(connection, evaluation_id)
+    rows = reads.people(connection, evaluation_id)
+    names = [person.name for person in rows if person.role != "substitute"]
+    codes = {
+        person.name: person.label for person in rows if person.role != "substitute"
+    }
     if key is None or codes_of(key, names) != codes:
         yield "the codes are not those that the key gives these names."
-    now = people_hashes(key or "", reads.named(connection, which))
+    now = people_hashes(key or "", reads.named(connection, evaluation_id))
     for code in sorted({*stated, *now}):
         if stated.get(code) != now.get(code):
             yield f"{code} is not the person, or has not the conflicts, as sealed."
@@ -270,11 +285,13 @@ def _plain(text: str | None) -> Json:
 
 
 def _tables(
-    connection: sa.Connection, which: int, told: dict[tuple[str, str], dict[str, Any]]
+    connection: sa.Connection,
+    evaluation_id: int,
+    ratings: dict[tuple[str, str], dict[str, Any]],
 ) -> Iterator[str]:
     last = {
-        (it.reviewer, it.item): it
-        for it in connection.execute(
+        (submission.reviewer, submission.item): submission
+        for submission in connection.execute(
             sa.select(
                 t.submission,
                 t.reviewer.c.label.label("reviewer"),
@@ -286,16 +303,16 @@ def _tables(
             .join(t.item)
             .join(
                 t.reviewer,
-                (t.reviewer.c.evaluation_id == which)
+                (t.reviewer.c.evaluation_id == evaluation_id)
                 & (t.reviewer.c.id == t.submission.c.reviewer_id),
             )
-            .where(t.submission.c.evaluation_id == which)
+            .where(t.submission.c.evaluation_id == evaluation_id)
             .order_by(t.submission.c.version)
         )
     }
-    if set(last) != set(told):
+    if set(last) != set(ratings):
         yield "the history has other ratings than the log."
-    for pair, body in told.items():
+    for pair, body in ratings.items():
         row = last.get(pair)
         if row is None:
             continue
@@ -310,7 +327,7 @@ def _tables(
     loose = connection.execute(
         sa.select(sa.func.count())
         .select_from(t.task)
-        .where(t.task.c.evaluation_id == which, t.task.c.version > 0)
+        .where(t.task.c.evaluation_id == evaluation_id, t.task.c.version > 0)
     ).scalar_one()
     if loose != len(last):
         yield "there are ratings without a history."

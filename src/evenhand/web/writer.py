@@ -147,8 +147,8 @@ class Writer(threading.Thread):
             RefusedError: If it is not allowed.
             UnsavedError: If the database fails.
         """
-        found: Found = await self._wait(change)
-        return found
+        result: Found = await self._wait(change)
+        return result
 
     async def tidy(self) -> None:
         """Give up the space of what was deleted."""
@@ -169,11 +169,11 @@ class Writer(threading.Thread):
         """Take all that waits, again and again."""
         going = True
         while going:
-            found = [self._jobs.get()]
-            while len(found) < MOST and not self._jobs.empty():
-                found.append(self._jobs.get())
-            going = None not in found
-            self._work([job for job in found if job is not None])
+            jobs = [self._jobs.get()]
+            while len(jobs) < MOST and not self._jobs.empty():
+                jobs.append(self._jobs.get())
+            going = None not in jobs
+            self._work([job for job in jobs if job is not None])
 
     def _work(self, jobs: Sequence[_Job]) -> None:
         batch: list[_Job] = []
@@ -239,21 +239,21 @@ def write_batch(
     connection: sa.Connection, batch: Sequence[Sending], now: datetime
 ) -> list[Answer]:
     """Answer a batch, and write what it changes, in the transaction of a connection."""
-    known = read_known(connection, batch)
-    answers, writes = accept(batch, known, now, lambda: secrets.token_hex(32))
+    snapshot = read_known(connection, batch)
+    answers, writes = accept(batch, snapshot, now, lambda: secrets.token_hex(32))
     if writes.done:
         _write(connection, writes, now)
     return answers
 
 
-def stage_of(row: Any, begun: int = 0) -> Stage:  # noqa: ANN401 - a row
+def stage_of(row: Any, n_begun: int = 0) -> Stage:  # noqa: ANN401 - a row
     """Return what the rules need to know of a row of the table of evaluations."""
     return Stage(
         state=row.state,
         paused=bool(row.paused),
         closes_at=t.moment(row.closes_at),
         grace=row.grace,
-        begun=begun,
+        begun=n_begun,
         looked=row.looked_at is not None,
     )
 
@@ -269,10 +269,10 @@ def read_known(connection: sa.Connection, batch: Sequence[Sending]) -> Known:
     The evaluations come first, and on PostgreSQL are locked, so that what is read
     after them cannot change before the commit.
     """
-    mine = t.link.c.token_sha256.in_({one.token for one in batch})
+    by_token = t.link.c.token_sha256.in_({sending.token for sending in batch})
     rows = connection.execute(
         sa.select(t.evaluation)
-        .where(t.evaluation.c.id.in_(sa.select(t.link.c.evaluation_id).where(mine)))
+        .where(t.evaluation.c.id.in_(sa.select(t.link.c.evaluation_id).where(by_token)))
         .order_by(t.evaluation.c.id)
         .with_for_update()
     ).all()
@@ -280,7 +280,7 @@ def read_known(connection: sa.Connection, batch: Sequence[Sending]) -> Known:
     evaluations = {
         row.id: Open(stage_of(row), scale_of(row), heads[row.id]) for row in rows
     }
-    found = connection.execute(
+    rater_rows = connection.execute(
         sa.select(
             t.link.c.token_sha256,
             t.link.c.revoked_at,
@@ -290,7 +290,7 @@ def read_known(connection: sa.Connection, batch: Sequence[Sending]) -> Known:
             t.reviewer.c.state,
         )
         .join_from(t.link, t.reviewer)
-        .where(mine)
+        .where(by_token)
     )
     raters = {
         row.token_sha256: Rater(
@@ -300,10 +300,10 @@ def read_known(connection: sa.Connection, batch: Sequence[Sending]) -> Known:
             row.state,
             revoked=row.revoked_at is not None,
         )
-        for row in found
+        for row in rater_rows
     }
     ids = list(evaluations)
-    people = {(it.evaluation, it.reviewer) for it in raters.values()}
+    people = {(rater.evaluation, rater.reviewer) for rater in raters.values()}
     done = _done(connection, ids, batch)
     return Known(raters, evaluations, _tasks(connection, people), done)
 
@@ -333,15 +333,15 @@ def _done(
         sa.select(*DONE)
         .where(
             t.submission.c.evaluation_id.in_(ids),
-            t.submission.c.key.in_({one.key for one in batch}),
+            t.submission.c.key.in_({sending.key for sending in batch}),
         )
         .order_by(t.submission.c.n)
     )
-    found: dict[tuple[int, str], tuple[Done, ...]] = {}
+    done: dict[tuple[int, str], tuple[Done, ...]] = {}
     for row in rows:
-        which = (row.evaluation_id, row.key)
-        found[which] = (*found.get(which, ()), Done(*tuple(row)))
-    return found
+        key = (row.evaluation_id, row.key)
+        done[key] = (*done.get(key, ()), Done(*tuple(row)))
+    return done
 
 
 def _write(connection: sa.Connection, writes: Writes, now: datetime) -> None:
@@ -350,15 +350,25 @@ def _write(connection: sa.Connection, writes: Writes, now: datetime) -> None:
     connection.execute(
         t.event.insert(),
         [
-            {"evaluation_id": which, "n": one.n, "line": one.line, "hash": one.hash}
-            for which, one in writes.events
+            {
+                "evaluation_id": evaluation_id,
+                "n": event.n,
+                "line": event.line,
+                "hash": event.hash,
+            }
+            for evaluation_id, event in writes.events
         ],
     )
     connection.execute(
         t.payload.insert(),
         [
-            {"evaluation_id": which, "n": n, "salt": salt, "body": json.dumps(body)}
-            for which, n, salt, body in writes.payloads
+            {
+                "evaluation_id": evaluation_id,
+                "n": n,
+                "salt": salt,
+                "body": json.dumps(body),
+            }
+            for evaluation_id, n, salt, body in writes.payloads
         ],
     )
     names = [column.name for column in DONE]
@@ -366,8 +376,11 @@ def _write(connection: sa.Connection, writes: Writes, now: datetime) -> None:
     connection.execute(
         t.submission.insert(),
         [
-            {**dict(zip(names, map(it.__getattribute__, own), strict=True)), "at": at}
-            for it in writes.done
+            {
+                **dict(zip(names, map(submission.__getattribute__, own), strict=True)),
+                "at": at,
+            }
+            for submission in writes.done
         ],
     )
     connection.execute(
@@ -385,8 +398,8 @@ def _write(connection: sa.Connection, writes: Writes, now: datetime) -> None:
         ],
     )
     heads = [
-        {"e": which, "h": head.n, "x": head.hash}
-        for which, head in writes.heads.items()
+        {"e": evaluation_id, "h": head.n, "x": head.hash}
+        for evaluation_id, head in writes.heads.items()
     ]
     connection.execute(HEAD_STATEMENT, heads)
     active = sorted({place[:2] for place in writes.tasks})
