@@ -72,9 +72,9 @@ class Sides:
         pairs = zip(self.items, self.sizes, strict=True)
         empty = " or ".join(repr(item) for item, size in pairs if not size)
         if empty:
-            told = [notice.message for notice in self.notices]
+            messages = [notice.message for notice in self.notices]
             none = f"There is no score of {empty} to compare. Both items need one."
-            raise RatingsError(" ".join([none, *told]))
+            raise RatingsError(" ".join([none, *messages]))
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -117,16 +117,18 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
             f"both {labels[0]!r} and {labels[1]!r}. Count these two alone: "
             "count_ratings(..., items=(a, b)) or --items A B."
         )
-    one, two = (Table(*counts.scores_of(code)) for code in codes)
-    levels = len(np.union1d(one.levels, two.levels))
+    first, second = (Table(*counts.scores_of(code)) for code in codes)
+    levels = len(np.union1d(first.levels, second.levels))
     if levels > MOST_LEVELS:
         raise RatingsError(
             f"scores must have at most {MOST_LEVELS:,} different values to be compared "
             f"from counts, got {levels:,}. Give the ratings themselves, or round the "
             "scores before you count them."
         )
-    told, once = _without_unrated(counts, labels), counts.once
-    return Sides(labels, one, two, "random", counts.summary(), notices=told, once=once)
+    warnings, once = _without_unrated(counts, labels), counts.once
+    return Sides(
+        labels, first, second, "random", counts.summary(), notices=warnings, once=once
+    )
 
 
 def _without_unrated(
@@ -153,10 +155,19 @@ def sides_from_lists(
     if second is None:
         raise RatingsError("second must be given when first is a list of scores.")
     labels = ("A", "B") if items is None else _as_labels(items)
-    one, two = _as_scores(first, "first score"), _as_scores(second, "second score")
-    data = _summary(labels, one, two)
-    pairing: Pairing = "given" if len(one) == len(two) else "random"
-    return Sides(labels, *as_tables(one, two), pairing, data, (one, two))
+    first_scores, second_scores = (
+        _as_scores(first, "first score"),
+        _as_scores(second, "second score"),
+    )
+    data = _summary(labels, first_scores, second_scores)
+    pairing: Pairing = "given" if len(first_scores) == len(second_scores) else "random"
+    return Sides(
+        labels,
+        *as_tables(first_scores, second_scores),
+        pairing,
+        data,
+        (first_scores, second_scores),
+    )
 
 
 def sides_from_ratings(
@@ -211,13 +222,13 @@ def sides_from_ratings(
     in_pairs = ratings.pair_codes is not None and declared.design != "panels"
     if in_pairs and verdict is None and rule.pairs != "none":
         pairing, rows = "pairs", _in_pairs(ratings, rows, labels)
-    one, two = (ratings.preference[side] for side in rows)
+    first_scores, second_scores = (ratings.preference[side] for side in rows)
     return Sides(
         labels,
-        *as_tables(one, two),
+        *as_tables(first_scores, second_scores),
         pairing,
         ratings.summary(),
-        lists=(one, two),
+        lists=(first_scores, second_scores),
         notices=tuple(notices),
         verdict=verdict,
         groups=_grouped(ratings, rows, declared),
@@ -231,15 +242,17 @@ def _grouped(
     """Return the pair or panel of the reviewer of each score, if it is known."""
     drawn = declared.assignment
     if drawn is not None and drawn.groups is not None:
-        known = {str(reviewer): group for reviewer, group in drawn.groups}
-        names = [known.get(str(label), "") for label in ratings.reviewer_labels]
+        group_of = {str(reviewer): group for reviewer, group in drawn.groups}
+        names = [group_of.get(str(label), "") for label in ratings.reviewer_labels]
         codes = ratings.reviewer_codes
     elif ratings.pair_codes is not None:
         names, codes = list(ratings.pair_labels), ratings.pair_codes
     else:
         return None
-    one, two = (tuple(names[code] for code in codes[side]) for side in rows)
-    return one, two
+    first_groups, second_groups = (
+        tuple(names[code] for code in codes[side]) for side in rows
+    )
+    return first_groups, second_groups
 
 
 def _chosen(
@@ -281,9 +294,9 @@ def _settle_both(
     both: Both | None,
 ) -> tuple[list[Codes], int | None, Notice]:
     """Follow the reviewers of both items if they agree, or leave them out, as asked."""
-    people = [ratings.reviewer_labels[code] for code in twice.tolist()]
-    people.sort(key=place_of)
-    names = listing(people)
+    reviewers = [ratings.reviewer_labels[code] for code in twice.tolist()]
+    reviewers.sort(key=place_of)
+    names = listing(reviewers)
     if both is None:
         raise RatingsError(
             f"reviewers must score one of {labels[0]!r} and {labels[1]!r}, got "
@@ -295,10 +308,13 @@ def _settle_both(
         kept = [side[~own] for side, own in zip(rows, theirs, strict=True)]
         text = f"Reviewers who scored both items are left out: {names}."
         return kept, None, Notice("both_dropped", text)
-    one, two = (
+    first_scores, second_scores = (
         ratings.preference[side[own]] for side, own in zip(rows, theirs, strict=True)
     )
-    wins, losses = int((one > two).sum()), int((one < two).sum())
+    wins, losses = (
+        int((first_scores > second_scores).sum()),
+        int((first_scores < second_scores).sum()),
+    )
     if max(wins, losses) < len(twice):
         raise RatingsError(
             f"both='decide' needs reviewers of both items to agree, got {wins} for "
@@ -319,14 +335,14 @@ def _in_pairs(
 ) -> list[Codes]:
     """Order both sides by pair, each of which must hold one rating of each item."""
     codes, n_pairs = np.asarray(ratings.pair_codes), len(ratings.pair_labels)
-    held = [np.bincount(codes[side], minlength=n_pairs) for side in rows]
-    wrong = np.flatnonzero((held[0] != held[1]) | (held[0] > 1))
+    counts = [np.bincount(codes[side], minlength=n_pairs) for side in rows]
+    wrong = np.flatnonzero((counts[0] != counts[1]) | (counts[0] > 1))
     if len(wrong):
         pair = int(wrong[0])
         raise RatingsError(
             f"pair {shown(ratings.pair_labels[pair])} must hold one rating of "
-            f"{labels[0]!r} and one of {labels[1]!r}, got {held[0][pair]} and "
-            f"{held[1][pair]}. Correct the pair column, or leave it out to pair at "
+            f"{labels[0]!r} and one of {labels[1]!r}, got {counts[0][pair]} and "
+            f"{counts[1][pair]}. Correct the pair column, or leave it out to pair at "
             "random."
         )
     return [side[np.argsort(codes[side], kind="stable")] for side in rows]
@@ -339,10 +355,10 @@ def _two(items: Sequence[Label]) -> tuple[Label, Label]:
 
 
 def _as_labels(items: Sequence[Label]) -> tuple[Label, Label]:
-    known, codes = code_labels(label_series(list(_two(items)), "item", Source()))
-    if len(known) < TWO:
+    distinct, codes = code_labels(label_series(list(_two(items)), "item", Source()))
+    if len(distinct) < TWO:
         raise OptionError(f"items must be two different labels, got {items!r}.")
-    return known[codes[0]], known[codes[1]]
+    return distinct[codes[0]], distinct[codes[1]]
 
 
 def _as_scores(values: object, what: str) -> Floats:
@@ -354,12 +370,14 @@ def _as_scores(values: object, what: str) -> Floats:
     return scores
 
 
-def _summary(labels: tuple[Label, Label], one: Floats, two: Floats) -> dict[str, Json]:
+def _summary(
+    labels: tuple[Label, Label], first: Floats, second: Floats
+) -> dict[str, Json]:
     """Return the sizes of two lists and their hash."""
-    counts, total = (len(one), len(two)), len(one) + len(two)
+    counts, total = (len(first), len(second)), len(first) + len(second)
     head = {"schema": "evenhand.scores/1", "items": labels, "counts": counts}
     hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
-    for part in (one, two):
+    for part in (first, second):
         hashed.update(part.astype("<f8").tobytes())
     sizes = {"reviewers": total, "items": TWO, "ratings": total}
     return {**sizes, "sha256": hashed.hexdigest()}

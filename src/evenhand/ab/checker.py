@@ -88,28 +88,32 @@ def check_rule(
         >>> print(check.sentence)  # doctest: +ELLIPSIS
         lazy must turn p into 1 - p when the items swap, got 0 for first 7.0, 9.0 ...
     """
-    one, two = (side.astype(np.float64) for side in as_lists(first, second))
-    if not len(one) or not len(two):
+    first_scores, second_scores = (
+        side.astype(np.float64) for side in as_lists(first, second)
+    )
+    if not len(first_scores) or not len(second_scores):
         raise RatingsError("first and second must be two lists with a score each.")
-    answer(rule, one, two)
-    asked, left, name = 1, LIMIT - 1, name_of(rule)
+    answer(rule, first_scores, second_scores)
+    n_asked, remaining, name = 1, LIMIT - 1, name_of(rule)
     source = np.random.Generator(stream(seed_from(rng), "check"))
-    for swapped, rows in _chains(one, two, source):
-        found = list(_answers(rule, rows[:left]))
-        asked, left = asked + len(found), left - len(rows)
-        for (before, p), (after, q) in itertools.pairwise(found):
+    for swapped, rows in _chains(first_scores, second_scores, source):
+        answers = list(_answers(rule, rows[:remaining]))
+        n_asked, remaining = n_asked + len(answers), remaining - len(rows)
+        for (before, p), (after, q) in itertools.pairwise(answers):
             if (abs(p + q - 1) if swapped else p - q) > ROUNDING:
-                got = f"{p:.4g} for {_text(*before)}, and {q:.4g} for {_text(*after)}"
-                text = f"{name} must {TURN if swapped else RISE}, got {got}."
-                return RuleCheck(asked, text, (before, after))
-        if left <= 0:
+                evidence = (
+                    f"{p:.4g} for {_text(*before)}, and {q:.4g} for {_text(*after)}"
+                )
+                text = f"{name} must {TURN if swapped else RISE}, got {evidence}."
+                return RuleCheck(n_asked, text, (before, after))
+        if remaining <= 0:
             break
     text = (
-        f"{name} was asked {asked} times around the data, and no score was found at "
+        f"{name} was asked {n_asked} times around the data, and no score was found at "
         "which it falls when it should rise, or does not turn round when the items "
         "swap."
     )
-    return RuleCheck(asked, text)
+    return RuleCheck(n_asked, text)
 
 
 def answer(rule: OwnRule, first: Floats, second: Floats) -> float | Fraction:
@@ -159,13 +163,13 @@ def _answers(rule: OwnRule, rows: list[Scores]) -> Iterator[tuple[Scores, float]
 
 
 def _chains(
-    one: Floats, two: Floats, chance: np.random.Generator
+    first: Floats, second: Floats, chance: np.random.Generator
 ) -> Iterator[tuple[bool, list[Scores]]]:
     """Give chains of scores without end.
 
     The first item's chances must not fall along one, or it swaps the items.
     """
-    scores, firsts = np.concatenate([one, two]), len(one)
+    scores, firsts = np.concatenate([first, second]), len(first)
     levels = np.unique(scores)
     inner = np.concatenate([levels, levels[1:] / 2 + levels[:-1] / 2])
     width = float(levels[-1] / 4 - levels[0] / 4) * 4
@@ -179,16 +183,16 @@ def _chains(
         for base in (scores, near, np.full_like(scores, near[place])):
             a, b = base[:firsts], base[firsts:]
             yield True, [(a, b), (b, a)]
-            some = chance.permutation(inner)[:MOST_TARGETS]
-            targets = np.unique([*some, *outer, base[place]])
+            inner_targets = chance.permutation(inner)[:MOST_TARGETS]
+            targets = np.unique([*inner_targets, *outer, base[place]])
             rows = np.tile(base, (len(targets), 1))
             rows[:, place] = targets if place < firsts else targets[::-1]
             yield False, [(row[:firsts], row[firsts:]) for row in rows]
 
 
 def _text(first: Floats, second: Floats) -> str:
-    one, two = (
+    first_text, second_text = (
         listing(float(f"{score:.6g}") for score in side.tolist())
         for side in (first, second)
     )
-    return f"first {one} and second {two}"
+    return f"first {first_text} and second {second_text}"

@@ -116,8 +116,10 @@ def p_value_findings(sides: Sides, declared: Declared) -> Iterator[Finding]:
 
 def p_value_assumptions(sides: Sides, declared: Declared) -> tuple[Finding, ...]:
     """List what the p-values assume and the scores cannot show, or contradict."""
-    found = p_value_findings(sides, declared)
-    return tuple(one for one in found if one.standing in ("declared", "void"))
+    findings = p_value_findings(sides, declared)
+    return tuple(
+        finding for finding in findings if finding.standing in ("declared", "void")
+    )
 
 
 def uneven_turnout(sides: Sides, declared: Declared) -> dict[str, Json] | None:
@@ -147,8 +149,8 @@ def uneven_turnout(sides: Sides, declared: Declared) -> dict[str, Json] | None:
 
 
 def _missing_facts(sides: Sides, declared: Declared) -> dict[str, Json]:
-    one, two = sides.sizes
-    lost = abs(one - two) > APART.get(str(declared.design), math.inf)
+    n_first, n_second = sides.sizes
+    lost = abs(n_first - n_second) > APART.get(str(declared.design), math.inf)
     seen = lost or any(notice.code == "missing_scores" for notice in sides.notices)
     return {"missing": declared.missing, "some_missing": seen}
 
@@ -159,8 +161,10 @@ def _findings(
     yield from p_value_findings(sides, declared)
     yield _count_finding(sides, chosen, declared)
     # A column that contradicts the record of the assignment names other pairs.
-    known = sides.groups is not None and sides.groups[0] == sides.groups[1]
-    by_chance = sides.pairing == "random" or (declared.design == "matched" and known)
+    same_groups = sides.groups is not None and sides.groups[0] == sides.groups[1]
+    by_chance = sides.pairing == "random" or (
+        declared.design == "matched" and same_groups
+    )
     if chosen.pairs != "none" and not by_chance:
         yield Finding("paired_blindly", "declared")
     weight = chosen.weight
@@ -169,8 +173,8 @@ def _findings(
         if max(sides.sizes) > LISTED:
             yield Finding("drawn_in_floats", "declared")
     if outcome.check is not None:
-        asked = outcome.check.evaluations
-        facts: dict[str, Json] = {"rule": chosen.called, "asked": asked}
+        evaluations = outcome.check.evaluations
+        facts: dict[str, Json] = {"rule": chosen.called, "asked": evaluations}
         yield Finding("rule_checked", "declared", facts)
     if claim.strict and (weight is None or weight.exact is not None):
         # Votes that no gap makes certain turn on every score in them.
@@ -179,16 +183,16 @@ def _findings(
 
 
 def _count_finding(sides: Sides, chosen: Rule, declared: Declared) -> Finding:
-    one, two = sides.sizes
+    n_first, n_second = sides.sizes
     # Of pairs and panels not every choice of reviewers for an item is equally likely.
     grouped = declared.design in GROUPED
-    if one == two:
-        return Finding("equal_counts", "checked", {"scores": one})
+    if n_first == n_second:
+        return Finding("equal_counts", "checked", {"scores": n_first})
     if chosen.pairs == "only" and not grouped:
-        return Finding("equal_votes", "checked", {"scores": min(one, two)})
+        return Finding("equal_votes", "checked", {"scores": min(n_first, n_second)})
     return Finding(
         "unequal_counts",
         "weaker",
-        {"first": one, "second": two, "grouped": grouped},
+        {"first": n_first, "second": n_second, "grouped": grouped},
         leaves={"theorem": "G", "given": "assignment"},
     )

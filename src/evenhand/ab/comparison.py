@@ -167,7 +167,7 @@ class Comparison(Drawn):
             >>> compare([7], [6], method="mean", rng=7).to_dict()["winner"]
             'A'
         """
-        told = {} if self.test is None else asdict(self.test)
+        test_fields = {} if self.test is None else asdict(self.test)
         return {
             "schema": "evenhand.compare/1",
             "items": list(self.items),
@@ -178,7 +178,11 @@ class Comparison(Drawn):
             "difference": self.difference and self.difference._asdict(),
             **{name: getattr(self, name) for name in P_VALUES},
             "test": self.test
-            and {name: as_json(told[name]) for name in told if name not in P_VALUES},
+            and {
+                name: as_json(test_fields[name])
+                for name in test_fields
+                if name not in P_VALUES
+            },
             **tail(self),
         }
 
@@ -190,7 +194,7 @@ class Comparison(Drawn):
             >>> frame["n_first", "mean_first", "mean_second", "p_value"].row(0)
             (3, 6.666666666666667, 4.666666666666667, 0.4)
         """
-        scores, found = self.scores, self.difference
+        scores, difference = self.scores, self.difference
         pairs: dict[str, Sequence[Any] | None] = {
             "votes": self.votes,
             "n": scores and scores.n,
@@ -207,7 +211,7 @@ class Comparison(Drawn):
                 for end, side in enumerate(SIDES)
             },
             "levels": scores and scores.levels,
-            **dict(zip(DIFFERENCE, found or [None] * 3, strict=False)),
+            **dict(zip(DIFFERENCE, difference or [None] * 3, strict=False)),
             **{name: getattr(self, name) for name in P_VALUES},
             "method": self.method,
             "seed": str(self.seed),
@@ -328,10 +332,12 @@ def compare(
     else:
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
-    found, shift, told = _tested(sides, chosen, test, declared.design, seed)
-    if found is not None:
+    test_result, shift, warnings = _tested(sides, chosen, test, declared.design, seed)
+    if test_result is not None:
         assumed = p_value_assumptions(sides, declared)
-        found = replace(found, assumes=tuple(one.text for one in assumed))
+        test_result = replace(
+            test_result, assumes=tuple(finding.text for finding in assumed)
+        )
     ordinal = sides.verdict is not None or (ratings and ratings.kind != "scores")
     used = {"pairing": outcome.pairing, "test": test, "both": both}
     return Comparison(
@@ -353,11 +359,11 @@ def compare(
             *_turnout_notices(sides, declared),
             *sides.notices,
             *outcome.notices,
-            *told,
+            *warnings,
         ),
         scores=None if ordinal else _summary(sides),
         difference=None if ordinal else shift,
-        test=found,
+        test=test_result,
         certificate=comparison_certificate(sides, chosen, declared, outcome),
         ratings=first if isinstance(first, Ratings | Counts) else sides.lists,
     )
@@ -378,15 +384,18 @@ def _turnout_notices(sides: Sides, declared: Declared) -> Iterator[Notice]:
 
 
 def _summary(sides: Sides) -> Summary:
-    one, two = sides.first, sides.second
-    n, means = (one.size, two.size), (mean_of(one), mean_of(two))
-    levels = np.union1d(one.levels, two.levels)
+    first_table, second_table = sides.first, sides.second
+    n, means = (
+        (first_table.size, second_table.size),
+        (mean_of(first_table), mean_of(second_table)),
+    )
+    levels = np.union1d(first_table.levels, second_table.levels)
     # A form has few scores, and short ones.
     short = all(float(f"{level:.3g}") == level for level in levels[:FEW_LEVELS])
     if len(levels) > FEW_LEVELS or not short:
         return Summary(n, means, None, None)
     shares = np.zeros((2, len(levels)))
-    for row, side in zip(shares, (one, two), strict=True):
+    for row, side in zip(shares, (first_table, second_table), strict=True):
         row[np.searchsorted(levels, side.levels)] = side.counts / max(side.size, 1)
     first, second = shares.tolist()
     return Summary(n, means, tuple(levels.tolist()), (tuple(first), tuple(second)))
@@ -422,5 +431,7 @@ def _tested(
     groups = sides.groups if design in GROUPED else None
     drawn = "matched" if statistic == "pairs" else None
     by: dict[str, Any] = {"design": design or drawn, "groups": groups}
-    found = p_values(*scores, statistic=statistic, trim=chosen.trim, rng=seed, **by)
-    return found, mean_interval(*scores, seed=seed, **by), ()
+    test_result = p_values(
+        *scores, statistic=statistic, trim=chosen.trim, rng=seed, **by
+    )
+    return test_result, mean_interval(*scores, seed=seed, **by), ()

@@ -172,8 +172,8 @@ def votes_over_pairings(
     """
     chosen = as_weight(weight)
 
-    def terms(one: Floats, two: Floats) -> Floats:
-        chance = np.asarray(odd(chosen, difference(one, two)))
+    def terms(first_scores: Floats, second_scores: Floats) -> Floats:
+        chance = np.asarray(odd(chosen, difference(first_scores, second_scores)))
         return np.stack([1 - chance, chance], axis=-1)
 
     return _average(*as_tables(first, second), terms, seed_from(rng))
@@ -200,9 +200,13 @@ def sign_over_pairings(
         0.75
     """
 
-    def terms(one: Floats, two: Floats) -> Floats:
-        zero = constant(Fraction(0), one)
-        wins = [one < two, one == two, one > two]
+    def terms(first_scores: Floats, second_scores: Floats) -> Floats:
+        zero = constant(Fraction(0), first_scores)
+        wins = [
+            first_scores < second_scores,
+            first_scores == second_scores,
+            first_scores > second_scores,
+        ]
         return np.stack([zero + win * (zero + 1) for win in wins], axis=-1)
 
     return _average(*as_tables(first, second), terms, seed_from(rng))
@@ -212,8 +216,8 @@ def as_tables(first: Numbers | Table, second: Numbers | Table) -> tuple[Table, T
     """Count equal scores of both items, if that is not done yet."""
     if isinstance(first, Table) and isinstance(second, Table):
         return first, second
-    one, two = as_lists(first, second)
-    return as_table(one), as_table(two)
+    first_list, second_list = as_lists(first, second)
+    return as_table(first_list), as_table(second_list)
 
 
 def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
@@ -224,56 +228,62 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
     # The widest gaps, so that one beyond the range of a weight is always seen.
     trial = terms(first.levels[[0, -1]], second.levels[[-1, 0]])
     if is_exact(first.levels) != is_exact(second.levels) or not is_exact(trial):
-        first, second = (Table(it[0].astype(float), it[1]) for it in (first, second))
-    # Which side is held as levels depends on the scores alone, never on their names.
+        first, second = (
+            Table(side[0].astype(float), side[1]) for side in (first, second)
+        )
+    # Which side the states count depends on the scores alone, never on their names.
     ways = (first, second), (second, first)
-    held, taken = min(ways, key=lambda pair: _cost(pair[0], pair[1], trial))
-    turned = held is second
-    work, cells, *_ = _cost(held, taken, trial)
+    state_table, taken = min(ways, key=lambda pair: _cost(pair[0], pair[1], trial))
+    turned = state_table is second
+    work, cells, *_ = _cost(state_table, taken, trial)
 
-    def points(one: Floats, two: Floats) -> Floats:
-        # The points of the held side; those of the first item the other way round.
-        return terms(two, one)[..., ::-1] if turned else terms(one, two)
+    def points(state_scores: Floats, taken_scores: Floats) -> Floats:
+        # The points of the states' side; those of the first item the other way round.
+        return (
+            terms(taken_scores, state_scores)[..., ::-1]
+            if turned
+            else terms(state_scores, taken_scores)
+        )
 
-    if is_exact(held.levels) or (work <= WORK and cells <= CELLS):
-        margin, se, pairings = _margin(_pairing_law(held, taken, points)), 0.0, 0
+    if is_exact(state_table.levels) or (work <= WORK and cells <= CELLS):
+        margin, se, pairings = _margin(_pairing_law(state_table, taken, points)), 0.0, 0
     else:
-        lead, se, pairings = _sampled(held, taken, points, seed)
+        lead, se, pairings = _sampled(state_table, taken, points, seed)
         margin = np.asarray(lead)
     margin = np.asarray(-margin if turned else margin)
     return Averaged(from_margin(margin).item(), se / 2, pairings)
 
 
-def _cost(held: Table, taken: Table, trial: Floats) -> tuple[Any, ...]:
+def _cost(state_table: Table, taken: Table, trial: Floats) -> tuple[Any, ...]:
     """Return the work and the numbers held at a time of `_pairing_law`.
 
-    And, for where these are the same, the scores of the held side.
+    And, for where these are the same, the scores of `state_table`.
     """
-    points, scores = trial.shape[-1] - 1, [side.tolist() for side in held]
-    states, blank = 1, max(0, taken.size - held.size)
-    for size in (*held.counts.tolist(), blank):
+    points, scores = trial.shape[-1] - 1, [side.tolist() for side in state_table]
+    states, blank = 1, max(0, taken.size - state_table.size)
+    for size in (*state_table.counts.tolist(), blank):
         states *= size + 1
         if states > CELLS:
             return WORK + 1, CELLS + 1, *scores
-    cells = states * (points * min(held.size, taken.size) + 1)
-    return cells * (len(held.levels) + (blank > 0)), cells, *scores
+    cells = states * (points * min(state_table.size, taken.size) + 1)
+    return cells * (len(state_table.levels) + (blank > 0)), cells, *scores
 
 
-def _pairing_law(held: Table, taken: Table, terms: Terms) -> Floats:
+def _pairing_law(state_table: Table, taken: Table, terms: Terms) -> Floats:
     """Return the chance of each sum of points over a uniformly random pairing.
 
     The taken side is gone through one score after the other. A state says how many of
-    each held level are used, and holds the law of the points so far, in a sum of
-    positive terms only, so that nothing cancels. Scores of a longer taken side that are
-    left over are paired with blanks, which are worth no points.
+    each level of `state_table` are used, and holds the law of the points so far, in a
+    sum of positive terms only, so that nothing cancels. Scores of a longer taken side
+    that are left over are paired with blanks, which are worth no points.
     """
-    blank = max(0, taken.size - held.size)
-    sizes = np.append(held.counts, [blank] if blank else []).astype(np.int64)
-    table = terms(held.levels[None, :], taken.levels[:, None])
-    zero, one = (constant(Fraction(x), table) for x in (0, 1))
+    blank = max(0, taken.size - state_table.size)
+    sizes = np.append(state_table.counts, [blank] if blank else []).astype(np.int64)
+    table = terms(state_table.levels[None, :], taken.levels[:, None])
+    zero, unit = (constant(Fraction(x), table) for x in (0, 1))
     if blank:
         none = np.full((len(table), 1, table.shape[-1]), zero.item(), dtype=table.dtype)
-        none[..., 0] = one
+        none[..., 0] = unit
         table = np.concatenate([table, none], axis=1)
     degrees, total = table.shape[-1], int(sizes.sum())
     strides = np.concatenate([[1], np.cumprod(sizes + 1)[:-1]])
@@ -285,16 +295,16 @@ def _pairing_law(held: Table, taken: Table, terms: Terms) -> Floats:
     # Place of a state among those with as many scores used.
     place = np.empty(len(codes), dtype=np.int64)
     place[order] = np.arange(len(codes)) - starts[layer[order]]
-    law = np.full((1, 1), one.item(), dtype=table.dtype)
+    law = np.full((1, 1), unit.item(), dtype=table.dtype)
     for step, score in enumerate(np.repeat(np.arange(len(table)), taken.counts)):
         states = order[starts[step + 1] : starts[step + 2]]
-        most = (degrees - 1) * min(step + 1, held.size, taken.size) + 1
+        most = (degrees - 1) * min(step + 1, state_table.size, taken.size) + 1
         after = np.full((len(states), most), zero.item(), dtype=table.dtype)
         for level, stride in enumerate(strides.tolist()):
             into = np.flatnonzero(used[states, level])
             before = law[place[states[into] - stride]]
             ways = sizes[level] - used[states[into], level] + 1
-            chance = (one * ways / (total - step))[:, None]
+            chance = (unit * ways / (total - step))[:, None]
             for point in range(degrees):
                 share = table[score, level, point]
                 if share != 0:
@@ -305,26 +315,26 @@ def _pairing_law(held: Table, taken: Table, terms: Terms) -> Floats:
 
 
 def _sampled(
-    held: Table, taken: Table, terms: Terms, seed: int
+    state_table: Table, taken: Table, terms: Terms, seed: int
 ) -> tuple[float, float, int]:
     """Return a margin averaged over sampled pairings, its error and their number."""
-    pairs = min(held.size, taken.size)
-    cells = len(held.levels) * len(taken.levels)
+    pairs = min(state_table.size, taken.size)
+    cells = len(state_table.levels) * len(taken.levels)
     if cells <= max(pairs, SAMPLED_CELLS // FEWEST_PAIRINGS):
-        table = terms(held.levels[:, None], taken.levels[None, :])
+        table = terms(state_table.levels[:, None], taken.levels[None, :])
         # Changing a pairing by one score moves the sum of the leads of all pairs by at
         # most 4, so that by Azuma's inequality the sum is off its mean by k s with
         # probability at most exp(-k s**2 / 8); coins by at most exp(-k s**2 / 2). With
         # shares of 2/3 and 1/3 of the lead, the other side wins with probability at
         # most 2 exp(-k lead**2 / 18).
-        parts = [side.counts / side.size for side in (held, taken)]
+        parts = [side.counts / side.size for side in (state_table, taken)]
         lead = float(parts[0] @ (table[..., -1] - table[..., 0]) @ parts[1])
         if pairs * lead * lead > CLEAR:
             return math.copysign(1.0, lead), 0.0, 0
     rng = np.random.Generator(stream(seed, "pairings"))
     many = FEW_VOTES < pairs >= cells
     if many and table.shape[-1] == COINS:
-        limit = _limit_over(table[..., 1], held.counts, taken.counts)
+        limit = _limit_over(table[..., 1], state_table.counts, taken.counts)
         if limit is not None:
             return limit, OFF, 0
     many &= pairs >= CROWDED * cells
@@ -332,10 +342,10 @@ def _sampled(
 
     def drawn() -> Iterator[tuple[Floats, Counts]]:
         if many:
-            counts = sample_tables(held.counts, taken.counts, total, rng)
+            counts = sample_tables(state_table.counts, taken.counts, total, rng)
             yield table.reshape(1, cells, -1), counts.reshape(total, -1)
         else:
-            for points in _sample_orders(held, taken, terms, rng):
+            for points in _sample_orders(state_table, taken, terms, rng):
                 yield points, np.ones((1, pairs), np.int64)
 
     if pairs > FEW_VOTES and total <= POOLED:
@@ -349,18 +359,24 @@ def _sampled(
 
 
 def _sample_orders(
-    held: Table, taken: Table, terms: Terms, rng: np.random.Generator
+    state_table: Table, taken: Table, terms: Terms, rng: np.random.Generator
 ) -> Iterator[Floats]:
     """Give chances of points by pairing and pair, in blocks."""
-    one, two = (np.repeat(side.levels, side.counts) for side in (held, taken))
-    pairs = min(len(one), len(two))
+    state_scores, taken_scores = (
+        np.repeat(side.levels, side.counts) for side in (state_table, taken)
+    )
+    pairs = min(len(state_scores), len(taken_scores))
     # To put the longer side in a random order is enough.
-    longer = one if len(one) > pairs else two
+    longer = state_scores if len(state_scores) > pairs else taken_scores
     rows, block = _n_pairings(pairs), max(1, SAMPLED_CELLS // len(longer))
     for start in range(0, rows, block):
         tiled = np.tile(longer, (min(block, rows - start), 1))
         drawn = rng.permuted(tiled, axis=1)[:, :pairs]
-        yield terms(drawn, two) if len(one) > pairs else terms(one, drawn)
+        yield (
+            terms(drawn, taken_scores)
+            if len(state_scores) > pairs
+            else terms(state_scores, drawn)
+        )
 
 
 def _n_pairings(cells: int) -> int:
@@ -380,12 +396,12 @@ def _margins(points: Floats, counts: Counts, rng: np.random.Generator) -> Floats
         return np.sign(2 * mean - votes)
     if votes <= FEW_VOTES:
         return _margin(_products(chances))
-    found, sure = _limit(votes, mean, *others), others[0] < OPEN
+    margins, sure = _limit(votes, mean, *others), others[0] < OPEN
     if sure.any():
         parts = [part[sure] for part in np.broadcast_arrays(counts, chances)]
         tosses = [rng.binomial(*parts).sum(axis=-1) for _ in range(TOSSES)]
-        found[sure] = np.sign(2 * np.array(tosses) - votes).mean(axis=0)
-    return found
+        margins[sure] = np.sign(2 * np.array(tosses) - votes).mean(axis=0)
+    return margins
 
 
 def _cumulants(points: Floats, counts: Counts) -> tuple[int, Floats, Floats, Floats]:
@@ -394,8 +410,8 @@ def _cumulants(points: Floats, counts: Counts) -> tuple[int, Floats, Floats, Flo
     mean, square, cube = np.moveaxis(points @ worth[:, None] ** [1, 2, 3], -1, 0)
     scatter = square - mean**2
     parts = mean, scatter, cube - 3 * mean * scatter - mean**3
-    found = (np.einsum("...k,...k->...", part, numbers) for part in parts)
-    return int(counts[0].sum() * worth[-1]), *found
+    cumulants = (np.einsum("...k,...k->...", part, numbers) for part in parts)
+    return int(counts[0].sum() * worth[-1]), *cumulants
 
 
 def _pooled(parts: Sequence[tuple[int, Floats, Floats, Floats]]) -> tuple[float, ...]:
@@ -417,9 +433,11 @@ def _pooled(parts: Sequence[tuple[int, Floats, Floats, Floats]]) -> tuple[float,
     spread = np.sqrt(np.maximum(coins + apart, OPEN))
     error = ((mean - votes / 2) / spread)[1:].std() * math.sqrt(joined.shape[1] - 1)
     steps = np.array([0, 1, -1, 3, -3])
-    found = _limit(votes, mean[0] + steps * error * spread[0], spread[0] ** 2, third[0])
-    se = np.abs((found[1:] - found[0]) / steps[1:]).max()
-    return float(found[0]), float(se), float(coins[0] + apart[0])
+    limits = _limit(
+        votes, mean[0] + steps * error * spread[0], spread[0] ** 2, third[0]
+    )
+    se = np.abs((limits[1:] - limits[0]) / steps[1:]).max()
+    return float(limits[0]), float(se), float(coins[0] + apart[0])
 
 
 def _limit(votes: int, mean: Floats, variance: Floats, third: Floats) -> Floats:
@@ -430,8 +448,8 @@ def _limit(votes: int, mean: Floats, variance: Floats, third: Floats) -> Floats:
     ends = np.array([[votes // 2], [(votes + 1) // 2 - 1]]) + 0.5
     place = (ends - mean) / spread
     bell = (1 - place**2) * np.exp(-(place**2) / 2) / math.sqrt(72 * math.pi)
-    found = 1 - (ndtr(place) + third / spread**3 * bell).sum(axis=0)
-    return np.asarray(np.clip(found, -1, 1))
+    margins = 1 - (ndtr(place) + third / spread**3 * bell).sum(axis=0)
+    return np.asarray(np.clip(margins, -1, 1))
 
 
 def _limit_over(chances: Floats, first: Counts, second: Counts) -> float | None:
@@ -453,11 +471,25 @@ def _limit_over(chances: Floats, first: Counts, second: Counts) -> float | None:
     votes, size = sorted([int(first.sum()), int(second.sum())])
     # Scores that are left over are paired with blanks, which are worth no vote.
     chances = np.pad(chances, (0, 1))
-    one, two = (np.append(it, size - it.sum()) / size for it in (first, second))
-    rest = chances - (chances @ two)[:, None] - one @ chances + one @ chances @ two
+    first_shares, second_shares = (
+        np.append(counts, size - counts.sum()) / size for counts in (first, second)
+    )
+    residuals = (
+        chances
+        - (chances @ second_shares)[:, None]
+        - first_shares @ chances
+        + first_shares @ chances @ second_shares
+    )
     scatter = chances * (1 - chances)
-    parts = chances, scatter, rest**2, scatter * (1 - 2 * chances + 3 * rest) + rest**3
-    mean, coins, between, third = (size * (one @ part @ two) for part in parts)
+    parts = (
+        chances,
+        scatter,
+        residuals**2,
+        scatter * (1 - 2 * chances + 3 * residuals) + residuals**3,
+    )
+    mean, coins, between, third = (
+        size * (first_shares @ part @ second_shares) for part in parts
+    )
     margin = _limit(votes, mean, coins + between, third).item()
     return margin if coins >= OPEN else None
 
@@ -530,13 +562,22 @@ def draw_pairing(
     cells, size = len(first) * len(second), max(first.sum(), second.sum())
     if LISTED < size >= cells:
         table = sample_tables(first, second, 1, np.random.Generator(source))[0]
-        one, two = np.nonzero(table)
-        return one, two, table[one, two]
+        first_codes, second_codes = np.nonzero(table)
+        return first_codes, second_codes, table[first_codes, second_codes]
     # To put the longer side in a random order is enough.
-    one, two = (np.repeat(np.arange(len(side)), side) for side in (first, second))
-    order, pairs = permutation(source, int(size)), min(len(one), len(two))
-    one, two = (one[order], two) if len(one) > pairs else (one, two[order])
-    codes = one[:pairs] * len(second) + two[:pairs]
+    first_codes, second_codes = (
+        np.repeat(np.arange(len(side)), side) for side in (first, second)
+    )
+    order, pairs = (
+        permutation(source, int(size)),
+        min(len(first_codes), len(second_codes)),
+    )
+    first_codes, second_codes = (
+        (first_codes[order], second_codes)
+        if len(first_codes) > pairs
+        else (first_codes, second_codes[order])
+    )
+    codes = first_codes[:pairs] * len(second) + second_codes[:pairs]
     used, counts = np.unique(codes, return_counts=True)
     return *np.divmod(used, len(second)), counts
 
@@ -588,15 +629,17 @@ def sample_tables(
         How many pairs there are of each two levels, shape (rows, levels, levels).
     """
     pairs = min(first.sum(), second.sum())
-    one, two = (sample_subsets(side, pairs, rows, rng) for side in (first, second))
+    first_subsets, second_subsets = (
+        sample_subsets(side, pairs, rows, rng) for side in (first, second)
+    )
     tables = np.empty((rows, len(first), len(second)), np.int64)
     for level in range(len(first)):
         if rows >= len(second):
-            tables[:, level] = _thinned(two, one[:, level], rng)
+            tables[:, level] = _thinned(second_subsets, first_subsets[:, level], rng)
         else:
-            each = zip(two, one[:, level].tolist(), strict=True)
-            tables[:, level] = [sample_subsets(*it, 1, rng)[0] for it in each]
-        two = two - tables[:, level]
+            each = zip(second_subsets, first_subsets[:, level].tolist(), strict=True)
+            tables[:, level] = [sample_subsets(*row, 1, rng)[0] for row in each]
+        second_subsets = second_subsets - tables[:, level]
     return tables
 
 

@@ -208,9 +208,15 @@ class OwnComparison(Rule):
         """Ask the function about each row."""
         from evenhand.ab.checker import answer
 
-        one, two = np.atleast_2d(np.asarray(first)), np.atleast_2d(np.asarray(second))
-        found = [answer(self.function, a, b) for a, b in zip(one, two, strict=True)]
-        return np.array(found, dtype=np.float64)
+        first_rows, second_rows = (
+            np.atleast_2d(np.asarray(first)),
+            np.atleast_2d(np.asarray(second)),
+        )
+        chances = [
+            answer(self.function, a, b)
+            for a, b in zip(first_rows, second_rows, strict=True)
+        ]
+        return np.array(chances, dtype=np.float64)
 
 
 class Coin(Rule):
@@ -236,8 +242,11 @@ class Sign(Rule):
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
-        one, two, counts = _pairs(sides, seed)
-        votes = int(counts[one > two].sum()), int(counts[one < two].sum())
+        first_scores, second_scores, counts = _pairs(sides, seed)
+        votes = (
+            int(counts[first_scores > second_scores].sum()),
+            int(counts[first_scores < second_scores].sum()),
+        )
         part = _certain(_majority(votes), "pairwise wins")._replace(votes=votes)
         if sides.pairing != "random":
             return part
@@ -313,12 +322,12 @@ class Votes(Rule):
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
-        one, two, counts = _pairs(sides, seed)
-        chances = np.asarray(odd(self.weight, difference(one, two)))
+        first_scores, second_scores, counts = _pairs(sides, seed)
+        chances = np.asarray(odd(self.weight, difference(first_scores, second_scores)))
         source = stream(seed, "votes")
 
         def tossed(pair: int, unit: float) -> bool:
-            scores = float(one[pair]), float(two[pair])
+            scores = float(first_scores[pair]), float(second_scores[pair])
             return toss(self.weight, unit, float(chances[pair]), scores, source)
 
         won = law.draw_coins(counts, chances, source, tossed)
@@ -338,10 +347,13 @@ class Votes(Rule):
 
     def shows_every_gap(self, sides: Sides) -> bool:
         """Return whether floats show that a vote weighs gaps at hand differently."""
-        one, two = sides.first.levels, sides.second.levels
-        ends = (one[-1], two[0]), (two[-1], one[0])
+        first_levels, second_levels = sides.first.levels, sides.second.levels
+        ends = (
+            (first_levels[-1], second_levels[0]),
+            (second_levels[-1], first_levels[0]),
+        )
         gap = max(abs(difference(high, low)) for high, low in ends)
-        step = finest(np.concatenate([one, two]))
+        step = finest(np.concatenate([first_levels, second_levels]))
         return bool(resolved(self.weight, gap, step=step))
 
 
@@ -377,10 +389,10 @@ class Guarded(Rule):
 
     def parameters(self) -> dict[str, Json]:
         """Return its options by name; trim only where something is cut."""
-        found = super().parameters()
+        options = super().parameters()
         if self.statistic != "trimmed":
-            del found["trim"]
-        return found
+            del options["trim"]
+        return options
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output.
@@ -410,8 +422,10 @@ class Guarded(Rule):
         p_first = rules.mixed(*chances, rules.as_eps(self.eps))
         # The two may rest on the same sampled pairings, so their errors add up.
         se = (1 - eps) * part.law.se + eps * voted.se
-        both = law.Averaged(float(p_first), se, max(part.law.pairings, voted.pairings))
-        return drawn._replace(law=both, gaps_shown=vote.gaps_shown)
+        mixture = law.Averaged(
+            float(p_first), se, max(part.law.pairings, voted.pairings)
+        )
+        return drawn._replace(law=mixture, gaps_shown=vote.gaps_shown)
 
     @property
     def follows(self) -> str:
@@ -423,13 +437,17 @@ def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
     """Ask a user's function in the pairing drawn, and in many others."""
     from evenhand.ab.checker import answer, check_rule
 
-    one, two = sides.one_by_one("a function of your own")
-    size = max(len(one), len(two))
+    first_scores, second_scores = sides.one_by_one("a function of your own")
+    size = max(len(first_scores), len(second_scores))
 
     def paired(order: NDArray[np.integer]) -> tuple[Floats, Floats]:
-        return (one[order], two) if len(one) > len(two) else (one, two[order])
+        return (
+            (first_scores[order], second_scores)
+            if len(first_scores) > len(second_scores)
+            else (first_scores, second_scores[order])
+        )
 
-    drawn = one, two
+    drawn = first_scores, second_scores
     if sides.pairing == "random":
         drawn = paired(permutation(stream(seed, "pairing"), size))
     check = check_rule(own, *drawn, rng=seed)
@@ -444,11 +462,11 @@ def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
         return here
     source = stream(seed, "pairings")
     orders = (permutation(source, size) for _ in range(OWN_PAIRINGS))
-    found = [float(answer(own, *paired(order))) for order in orders]
-    if max(found) - min(found) <= ROUNDING:
+    answers = [float(answer(own, *paired(order))) for order in orders]
+    if max(answers) - min(answers) <= ROUNDING:
         return here
-    se = float(np.std(found, ddof=1)) / math.sqrt(len(found))
-    return here._replace(law=law.Averaged(float(np.mean(found)), se, len(found)))
+    se = float(np.std(answers, ddof=1)) / math.sqrt(len(answers))
+    return here._replace(law=law.Averaged(float(np.mean(answers)), se, len(answers)))
 
 
 def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:
@@ -458,8 +476,10 @@ def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:
         return *lists, np.ones(len(lists[0]), np.int64)
     source = stream(seed, "pairing")
     first, second = sides.first, sides.second
-    one, two, counts = law.draw_pairing(first.counts, second.counts, source)
-    return first.levels[one], second.levels[two], counts
+    first_codes, second_codes, counts = law.draw_pairing(
+        first.counts, second.counts, source
+    )
+    return first.levels[first_codes], second.levels[second_codes], counts
 
 
 def _uniform(seed: int, purpose: str) -> float:

@@ -352,12 +352,14 @@ def redraw(
     if design is not None and design not in AB_DESIGNS:
         raise OptionError(unknown("design", design, AB_DESIGNS))
     if not isinstance(first, Table) or not isinstance(second, Table):
-        one, two = as_lists(first, second)
+        first_scores, second_scores = as_lists(first, second)
         if design in GROUPED or groups is not None:
-            members = _members(one.tolist(), two.tolist(), design, groups)
+            members = _members(
+                first_scores.tolist(), second_scores.tolist(), design, groups
+            )
             whole = [unit for unit in members if len(unit) > 1 or not complete]
             return _redraw_units(whole, str(design))
-        first, second = as_table(one), as_table(two)
+        first, second = as_table(first_scores), as_table(second_scores)
     scores = np.concatenate([first.levels, second.levels])
     sizes = np.concatenate([first.counts, second.counts])
     ahead = np.concatenate([first.counts, 0 * second.counts])
@@ -366,17 +368,19 @@ def redraw(
 
 
 def _members(
-    one: list[float], two: list[float], design: str | None, groups: object
+    first: list[float], second: list[float], design: str | None, groups: object
 ) -> list[Unit]:
     """Return the members of each pair or panel, which must be what the design draws."""
     why = f"for design {design!r}: they belong to 'matched' and 'panels'"
     require_unused("groups", design not in GROUPED, why)
     matched = design == "matched"
-    if groups is None and matched and len(one) == len(two):
-        groups = range(len(one)), range(len(two))
+    if groups is None and matched and len(first) == len(second):
+        groups = range(len(first)), range(len(second))
     members: dict[Hashable, Unit] = {}
     try:
-        for ahead, side, names in zip((True, False), (one, two), groups, strict=True):  # type: ignore[call-overload]  # or else
+        for ahead, side, names in zip(
+            (True, False), (first, second), groups, strict=True
+        ):  # type: ignore[call-overload]  # or else
             for score, label in zip(side, names, strict=True):
                 members.setdefault(label, []).append((score, ahead))
     except (TypeError, ValueError):
@@ -401,7 +405,9 @@ def _redraw_units(members: list[Unit], design: str) -> Redraws:
     # Equal units are interchangeable, so sorting them forgets the order of the rows
     # and nothing else.
     units = sorted(map(sorted, members))
-    rows = sorted((*who, index) for index, unit in enumerate(units) for who in unit)
+    rows = sorted(
+        (*member, index) for index, unit in enumerate(units) for member in unit
+    )
     scores, of, unit_of = zip(*rows, strict=True) if rows else [()] * 3
     on = sum(ahead for (_, ahead), *_ in units)
     name, counts = _fitting(design, len(units), on, GIVEN_PANELS)
@@ -454,13 +460,13 @@ class Problem(NamedTuple):
     def shares(self) -> tuple[Tails | None, How]:
         """Return the shares of both tails, or None if there are too many to count."""
         redraws = self.redraws
-        found: Tails | None = None
+        tails: Tails | None = None
         if int(redraws.first.sum()) in (0, redraws.size):
-            found = Fraction(1), Fraction(1)
+            tails = Fraction(1), Fraction(1)
         elif self.whole and redraws.name not in ("panels", GIVEN_PANELS):
-            found = self._count_sums()
-        if found is not None:
-            return found, "counting"
+            tails = self._count_sums()
+        if tails is not None:
+            return tails, "counting"
         if not redraws.at_most(min(LIMIT, ENUMERATED_CELLS // redraws.size)):
             return None, "sampling"
         above, below = self.tally(redraws.enumerated())
@@ -473,12 +479,18 @@ class Problem(NamedTuple):
         Args:
             blocks: Rows with how many scores of each level the first item has.
         """
-        observed, found = self.observed, np.zeros(2, np.int64)
+        observed, counts = self.observed, np.zeros(2, np.int64)
         for rows in blocks:
             gaps, scales = self._differences(rows)
-            left, right = gaps * observed.denominator, scales * observed.numerator
-            found += (left >= right).sum(), (left <= right).sum()
-        return int(found[0]), int(found[1])
+            gap_terms, observed_terms = (
+                gaps * observed.denominator,
+                scales * observed.numerator,
+            )
+            counts += (
+                (gap_terms >= observed_terms).sum(),
+                (gap_terms <= observed_terms).sum(),
+            )
+        return int(counts[0]), int(counts[1])
 
     def _differences(
         self, rows: Counts
@@ -510,10 +522,10 @@ class Problem(NamedTuple):
         place = redraws.place
         if place is None:
             place = 2 * np.arange(len(values)) + 1
-        found = np.zeros((redraws.n_units, 2, 2), dtype=object)
+        sums = np.zeros((redraws.n_units, 2, 2), dtype=object)
         scores = np.column_stack([np.ones_like(values), values])
-        np.add.at(found.reshape(-1, 2), place, scores)
-        return np.sort(found, axis=1)
+        np.add.at(sums.reshape(-1, 2), place, scores)
+        return np.sort(sums, axis=1)
 
     def _count_sums(self) -> Tails | None:
         """Count where all scores count, one unit after the other.
@@ -582,7 +594,7 @@ def problem(
     if redraws.place is None:
         scores, place = np.unique(redraws.scores, return_inverse=True)
         parts = redraws.sizes, redraws.first
-        sizes, ahead = (np.bincount(place, it).astype(np.int64) for it in parts)
+        sizes, ahead = (np.bincount(place, part).astype(np.int64) for part in parts)
         redraws = replace(redraws, scores=scores, sizes=sizes, first=ahead)
     values = _naturals(redraws.scores, redraws.sizes, midranks=statistic == "midrank")
     return Problem(redraws, values, kept, statistic in WHOLE)
@@ -591,8 +603,10 @@ def problem(
 def _naturals(scores: Floats, sizes: Counts, *, midranks: bool) -> Counts:
     """Return scores, or their midranks, as natural numbers of which sums are exact."""
     levels, place = np.unique(scores, return_inverse=True)
-    held = np.bincount(place, sizes).astype(np.int64)
-    whole = as_integers(2 * np.cumsum(held) - held if midranks else levels)
+    level_counts = np.bincount(place, sizes).astype(np.int64)
+    whole = as_integers(
+        2 * np.cumsum(level_counts) - level_counts if midranks else levels
+    )
     fits = max(whole, default=0) * int(sizes.sum()) < 1 << 63
     return np.array(whole, dtype=np.int64 if fits else object)[place]
 
@@ -659,10 +673,14 @@ def mean_difference(first: Table, second: Table) -> Difference | None:
         >>> mean_difference(as_table(np.array([5.0])), as_table(np.array([1.0])))[0]
         4.0
     """
-    one, two = mean_of(first), mean_of(second)
-    if one is None or two is None or not math.isfinite(one - two):
+    first_mean, second_mean = mean_of(first), mean_of(second)
+    if (
+        first_mean is None
+        or second_mean is None
+        or not math.isfinite(first_mean - second_mean)
+    ):
         return None
-    return Difference(one - two)
+    return Difference(first_mean - second_mean)
 
 
 def mean_interval(
@@ -690,8 +708,8 @@ def mean_interval(
         >>> mean_interval(np.array([5.0, 6, 7, 9]), np.array([1.0, 2, 3, 4]))[:4]
         (4.25, 1.0, 8.0, 0.02857142857142857)
     """
-    found = mean_difference(*as_tables(first, second))
-    if found is None:
+    estimate = mean_difference(*as_tables(first, second))
+    if estimate is None:
         return None
     drawn = redraw(first, second, design, groups)
     unit = float(np.abs(drawn.scores).max()) or 1.0
@@ -703,13 +721,13 @@ def mean_interval(
         if drawn.at_most(FEW):
             how, samples = "enumeration", 0
         shifts, place, p_value = _redrawn(drawn, drawn.scores / unit, samples, seed)
-    found = found._replace(p_value=p_value, how=how, samples=samples)
+    estimate = estimate._replace(p_value=p_value, how=how, samples=samples)
     if 0 <= place < len(shifts):
         # Twelve digits: those behind them are rounding.
         ends = [float(f"{unit * shifts[end]:.12g}") for end in (place, -1 - place)]
         if all(map(math.isfinite, ends)):
-            return found._replace(low=ends[0], high=ends[1])
-    return found
+            return estimate._replace(low=ends[0], high=ends[1])
+    return estimate
 
 
 def _redrawn(
@@ -736,21 +754,21 @@ def _shifts(rows: Counts, drawn: Redraws, scores: Floats) -> Floats:
 
     The observed assignment, which has no such shift, is left out.
     """
-    given = drawn.first > 0
-    kinds = np.column_stack([given, scores / drawn.size])
+    is_first = drawn.first > 0
+    kinds = np.column_stack([is_first, scores / drawn.size])
     kept, sums = (rows.astype(np.float64) @ kinds).T
     ahead, size, before = rows.sum(axis=1), drawn.size, int(drawn.first.sum())
-    share, rest = ahead / size, 1 - ahead / size
+    share, other_share = ahead / size, 1 - ahead / size
     whole = float(drawn.sizes @ kinds[:, 1])
     observed = float(drawn.first @ kinds[:, 1])
     observed = observed * size / before - (whole - observed) * size / (size - before)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gaps = observed - (sums / share - (whole - sums) / rest)
+        gaps = observed - (sums / share - (whole - sums) / other_share)
         slopes = 1 - kept / ahead + (before - kept) / (size - ahead)
         # With a side empty there is a difference of 0.
         empty = (ahead == 0) | (ahead == size)
-        found = np.where(empty, observed, gaps / slopes)
-    return np.asarray(found[(kept < before) | (ahead > before)])
+        shifts = np.where(empty, observed, gaps / slopes)
+    return np.asarray(shifts[(kept < before) | (ahead > before)])
 
 
 def _normal(drawn: Redraws, scores: Floats) -> tuple[Floats, int, float]:

@@ -132,11 +132,11 @@ def threshold_probability(scores: Numbers, distribution: GapWeight | Cdf) -> Flo
         below = at = as_numbers(map_exact(distribution, gap), "distribution")
     else:
         points = np.nextafter(gap, -np.inf), gap
-        below, at = (on_floats(distribution, it, "distribution") for it in points)
+        below, at = (on_floats(distribution, point, "distribution") for point in points)
     wrong = ~((below >= 0) & (below <= at) & (at <= 1))
     if wrong.any():
-        found = f"{at[wrong].flat[0]} at {gap[wrong].flat[0]}"
-        raise must_be("distribution", "a distribution function", found)
+        example = f"{at[wrong].flat[0]} at {gap[wrong].flat[0]}"
+        raise must_be("distribution", "a distribution function", example)
     return np.asarray((below + at) / 2)[()]
 
 
@@ -157,8 +157,8 @@ def coin(first: Numbers, second: Numbers) -> Floats:
         >>> coin([9, 9], [1])
         np.float64(0.5)
     """
-    one = _as_sides(first, second)[0]
-    return _chance(np.zeros(one.shape[:-1], np.int64), one)
+    first_scores = _as_sides(first, second)[0]
+    return _chance(np.zeros(first_scores.shape[:-1], np.int64), first_scores)
 
 
 def votes(first: Numbers, second: Numbers, *, weight: Weight = None) -> Floats:
@@ -184,17 +184,19 @@ def votes(first: Numbers, second: Numbers, *, weight: Weight = None) -> Floats:
         >>> votes([3, 2], [2, 2])
         np.float64(0.625)
     """
-    one, two = _in_pairs(first, second)
-    return majority_probability(odd(as_weight(weight), difference(one, two)))
+    first_scores, second_scores = _in_pairs(first, second)
+    return majority_probability(
+        odd(as_weight(weight), difference(first_scores, second_scores))
+    )
 
 
-def mixed(one: Numbers, other: Numbers, eps: Fraction) -> Floats:
-    """Return (1 - eps) one + eps other; turning both round turns the result round.
+def mixed(main: Numbers, vote: Numbers, eps: Fraction) -> Floats:
+    """Return (1 - eps) main + eps vote; turning both round turns the result round.
 
     Args:
-        one: Probabilities.
-        other: Probabilities.
-        eps: Probability of the other.
+        main: Probabilities.
+        vote: Probabilities.
+        eps: Probability of the vote.
 
     Returns:
         Probabilities, exact if all are; 1 - p for 1 - p, to the last bit.
@@ -203,12 +205,12 @@ def mixed(one: Numbers, other: Numbers, eps: Fraction) -> Floats:
         >>> mixed(1.0, 0.25, Fraction(1, 10))
         np.float64(0.925)
     """
-    sides = [as_numbers(side, "probability") for side in (one, other)]
+    sides = [as_numbers(side, "probability") for side in (main, vote)]
     if not all(is_exact(side) for side in sides):
         sides = [side.astype(np.float64) for side in sides]
-    share, rest = constant(eps, sides[0]), constant(1 - eps, sides[0])
+    vote_share, main_share = constant(eps, sides[0]), constant(1 - eps, sides[0])
     leads = [2 * side - 1 for side in sides]
-    return from_margin(np.asarray(rest * leads[0] + share * leads[1]))[()]
+    return from_margin(np.asarray(main_share * leads[0] + vote_share * leads[1]))[()]
 
 
 def followed(
@@ -239,21 +241,26 @@ def followed(
         np.float64(1.0)
     """
     chosen = as_statistic(statistic)
-    one, two = _as_sides(first, second)
+    first_scores, second_scores = _as_sides(first, second)
     if chosen == "sign":
-        left, right = _in_pairs(one, two)
+        first_part, second_part = _in_pairs(first_scores, second_scores)
     elif chosen == "midrank":
-        left, right = one[..., :, None], two[..., None, :]
+        first_part, second_part = (
+            first_scores[..., :, None],
+            second_scores[..., None, :],
+        )
     else:
         kept = as_kept(chosen, trim)
-        left, right = (
+        first_part, second_part = (
             np.sort(side, axis=-1)[..., slice(*kept(side.shape[-1]))]
-            for side in (one, two)
+            for side in (first_scores, second_scores)
         )
-        return _chance(_mean_order(left, right), one)
-    pairs = tuple(range(one.ndim - 1, left.ndim))
-    wins = (left > right).sum(axis=pairs) - (left < right).sum(axis=pairs)
-    return _chance(np.asarray(np.sign(wins)), one)
+        return _chance(_mean_order(first_part, second_part), first_scores)
+    pairs = tuple(range(first_scores.ndim - 1, first_part.ndim))
+    wins = (first_part > second_part).sum(axis=pairs) - (first_part < second_part).sum(
+        axis=pairs
+    )
+    return _chance(np.asarray(np.sign(wins)), first_scores)
 
 
 def as_kept(statistic: str, trim: float = TRIM) -> Kept:
@@ -268,9 +275,9 @@ def as_kept(statistic: str, trim: float = TRIM) -> Kept:
         >>> as_kept("median")(4), as_kept("median:middle")(4)
         ((2, 3), (1, 3))
     """
-    name, _, which = statistic.partition(":")
-    if which and which not in MEDIANS:
-        raise OptionError(unknown("median", which, MEDIANS))
+    name, _, median = statistic.partition(":")
+    if median and median not in MEDIANS:
+        raise OptionError(unknown("median", median, MEDIANS))
     # 0.29 of 100 is 29, though it is 28.999999999999996 in floats.
     share = Fraction(repr(as_share(trim)))
 
@@ -280,8 +287,8 @@ def as_kept(statistic: str, trim: float = TRIM) -> Kept:
         if name != "median":
             return 0, count
         lower, upper = max(count - 1, 0) // 2, count // 2
-        start = lower if which in ("lower", "middle") else upper
-        return start, min((lower if which == "lower" else upper) + 1, count)
+        start = lower if median in ("lower", "middle") else upper
+        return start, min((lower if median == "lower" else upper) + 1, count)
 
     return kept
 
@@ -293,26 +300,34 @@ def _chance(order: NDArray[np.int64], like: Floats) -> Floats:
     return np.asarray((1 + order) / 2)[()]
 
 
-def _mean_order(one: Floats, two: Floats) -> NDArray[np.int64]:
+def _mean_order(first: Floats, second: Floats) -> NDArray[np.int64]:
     """Say which mean is higher, 1 or -1, or 0 if they are equal; always exactly."""
-    counts = one.shape[-1], two.shape[-1]
+    counts = first.shape[-1], second.shape[-1]
     if 0 in counts:
-        return np.zeros(one.shape[:-1], np.int64)
-    if is_exact(one) or counts == (1, 1):
+        return np.zeros(first.shape[:-1], np.int64)
+    if is_exact(first) or counts == (1, 1):
         # As most medians are: two scores are in the order of their shortest decimals.
-        left, right = one.sum(axis=-1) * counts[1], two.sum(axis=-1) * counts[0]
-        above, below = np.asarray(left > right), np.asarray(left < right)
+        first_sum, second_sum = (
+            first.sum(axis=-1) * counts[1],
+            second.sum(axis=-1) * counts[0],
+        )
+        above, below = (
+            np.asarray(first_sum > second_sum),
+            np.asarray(first_sum < second_sum),
+        )
         return np.asarray(above.astype(np.int64) - below)
     with np.errstate(over="ignore", invalid="ignore"):
-        gap = one.mean(axis=-1) - two.mean(axis=-1)
-        size = np.abs(one).mean(axis=-1) + np.abs(two).mean(axis=-1)
+        gap = first.mean(axis=-1) - second.mean(axis=-1)
+        size = np.abs(first).mean(axis=-1) + np.abs(second).mean(axis=-1)
         # Farther apart than all rounding of the two sums together; else add decimals.
         clear = np.abs(gap) > 4 * sum(counts) * ROUNDING * size
         order = np.asarray(np.sign(np.where(clear, gap, 0.0)).astype(np.int64))
     for place in map(tuple, np.argwhere(~clear)):
-        sides = one[place].tolist(), two[place].tolist()
-        left, right = (sum(Fraction(repr(score)) for score in side) for side in sides)
-        order[place] = np.sign(left * counts[1] - right * counts[0])
+        sides = first[place].tolist(), second[place].tolist()
+        first_sum, second_sum = (
+            sum(Fraction(repr(score)) for score in side) for side in sides
+        )
+        order[place] = np.sign(first_sum * counts[1] - second_sum * counts[0])
     return order
 
 
@@ -360,20 +375,25 @@ def as_statistic(statistic: object) -> str:
 
 def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
     """Return the scores of both items, with the same leading axes."""
-    one = np.atleast_1d(as_numbers(first, "first score"))
-    two = np.atleast_1d(as_numbers(second, "second score"))
-    if is_exact(one) != is_exact(two):
-        one, two = one.astype(np.float64), two.astype(np.float64)
-    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
-    one = np.broadcast_to(one, (*shape, one.shape[-1]))
-    return one, np.broadcast_to(two, (*shape, two.shape[-1]))
+    first_scores = np.atleast_1d(as_numbers(first, "first score"))
+    second_scores = np.atleast_1d(as_numbers(second, "second score"))
+    if is_exact(first_scores) != is_exact(second_scores):
+        first_scores, second_scores = (
+            first_scores.astype(np.float64),
+            second_scores.astype(np.float64),
+        )
+    shape = np.broadcast_shapes(first_scores.shape[:-1], second_scores.shape[:-1])
+    first_scores = np.broadcast_to(first_scores, (*shape, first_scores.shape[-1]))
+    return first_scores, np.broadcast_to(
+        second_scores, (*shape, second_scores.shape[-1])
+    )
 
 
 def _in_pairs(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
     """Return the first scores of each item, as many as both have."""
-    one, two = _as_sides(first, second)
-    pairs = min(one.shape[-1], two.shape[-1])
-    return one[..., :pairs], two[..., :pairs]
+    first_scores, second_scores = _as_sides(first, second)
+    pairs = min(first_scores.shape[-1], second_scores.shape[-1])
+    return first_scores[..., :pairs], second_scores[..., :pairs]
 
 
 def _gap(scores: Numbers) -> Floats:

@@ -322,13 +322,13 @@ def as_weight(
         call = parse(weight, "weight", "rational(2)")
         return _made(call.name, call.given, call.named, weight)
     if isinstance(weight, Mapping):
-        name, given = weight.get("name"), weight.get("parameters", {})
+        name, parameters = weight.get("name"), weight.get("parameters", {})
         if weight.get("checked_on_grid", False) and name != "offset":
             raise OptionError(
                 "weight must be a built-in one to be made again from a record, got the "
                 f"function {shown(name)}. Pass the function itself."
             )
-        return _made(name, (), given, given)  # type: ignore[arg-type]  # or an error
+        return _made(name, (), parameters, parameters)  # type: ignore[arg-type]  # or an error
     if callable(weight):
         require_function("weight", weight, "a gap")
         name = name_of(weight)
@@ -457,20 +457,21 @@ def _json(value: Number) -> int | float:
 
 
 def _made(
-    name: object, given: Sequence[object], named: Mapping[str, object], told: object
+    name: object, values: Sequence[object], named: Mapping[str, object], source: object
 ) -> GapWeight:
     """Make a weight by its name and parameters."""
     if not isinstance(name, str) or name not in _MAKERS:
         raise OptionError(unknown("weight", name, NAMES))
     form = inspect.signature(_MAKERS[name])
     try:
-        form.bind(*given, **named)
+        form.bind(*values, **named)
     except TypeError:
         raise OptionError(
-            f"weight {name} must have {', '.join(form.parameters)}, got {shown(told)}. "
-            "Write for instance rational(1), linear(10) or offset(0.3, rational(1))."
+            f"weight {name} must have {', '.join(form.parameters)}, got "
+            f"{shown(source)}. Write for instance rational(1), linear(10) or "
+            "offset(0.3, rational(1))."
         ) from None
-    return _MAKERS[name](*given, **named)
+    return _MAKERS[name](*values, **named)
 
 
 _MAKERS: dict[str, Callable[..., GapWeight]] = {
@@ -537,8 +538,8 @@ def check_weight(name: str, function: Callable[[float], float]) -> None:
     seen[0] = False
     # Rounding ends an increase little by little. A true plateau is entered or left
     # with a step that can be seen.
-    entered, left = np.append(False, seen[:-1]), np.append(seen[1:], False)
-    wrong = np.flatnonzero((steps < -FLAT) | (flat & (entered | left)))
+    entered, exited = np.append(False, seen[:-1]), np.append(seen[1:], False)
+    wrong = np.flatnonzero((steps < -FLAT) | (flat & (entered | exited)))
     if len(wrong) or flat[1:].all():
         place = int(wrong[0]) if len(wrong) else 1
         raise OptionError(

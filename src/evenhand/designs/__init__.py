@@ -252,13 +252,13 @@ def law(
 
 
 def _halves(n_reviewers: int) -> Plan:
-    people = range(as_whole("n_reviewers", n_reviewers, 1))
-    return _split_each([[[who] for who in people]])
+    reviewers = range(as_whole("n_reviewers", n_reviewers, 1))
+    return _split_each([[[reviewer] for reviewer in reviewers]])
 
 
 def _coins(n_reviewers: int) -> Plan:
-    people = range(as_whole("n_reviewers", n_reviewers, 1))
-    return _split_each([[[who]] for who in people])
+    reviewers = range(as_whole("n_reviewers", n_reviewers, 1))
+    return _split_each([[[reviewer]] for reviewer in reviewers])
 
 
 def _matched(pairs: Sequence[Hashable]) -> Plan:
@@ -269,7 +269,7 @@ def _matched(pairs: Sequence[Hashable]) -> Plan:
                 f"pairs must name every pair for two reviewers, got {len(group)} for "
                 f"{pairs[group[0]]!r}."
             )
-    return _split_each([[[who] for who in group] for group in groups])
+    return _split_each([[[reviewer] for reviewer in group] for group in groups])
 
 
 def _split_each(strata: Sequence[Sequence[Sequence[int]]]) -> Plan:
@@ -298,8 +298,8 @@ def choose(count: int, number: int, chance: Chance) -> list[bool]:
         {Fraction(1, 6)}
     """
     chosen = []
-    for left in range(count, 0, -1):
-        chosen.append(chance.coin(Fraction(number, left)))
+    for remaining in range(count, 0, -1):
+        chosen.append(chance.coin(Fraction(number, remaining)))
         number -= chosen[-1]
     return chosen
 
@@ -334,11 +334,11 @@ def _pairs(n_items: int, n_reviewers: int) -> Plan:
         moved: dict[int, int] = {}
         drawn = []
         for place in range(reviewers):
-            other = place + chance.pick(most - place)
-            index = moved.get(other, other)
+            slot = place + chance.pick(most - place)
+            index = moved.get(slot, slot)
             high = (1 + math.isqrt(8 * index + 1)) // 2
             drawn.append((index - math.comb(high, 2), high))
-            moved[other] = moved.get(place, place)
+            moved[slot] = moved.get(place, place)
         return tuple(drawn)
 
     return procedure, True

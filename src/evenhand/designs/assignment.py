@@ -74,9 +74,11 @@ class Amendment:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as in the record, without what was amended."""
-        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self)[1:]}
+        plain = {
+            field.name: _plain(getattr(self, field.name)) for field in fields(self)[1:]
+        }
         always = ("drop", "add", "done", "leave_open")
-        return {name: it for name, it in plain.items() if it or name in always}
+        return {name: value for name, value in plain.items() if value or name in always}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,19 +149,23 @@ class Assignment:
     @property
     def dropped(self) -> tuple[Label, ...]:
         """Reviewers who left, in all amendments."""
-        return tuple(who for one in self.amendments() for who in one.drop)
+        return tuple(
+            reviewer for amendment in self.amendments() for reviewer in amendment.drop
+        )
 
     @property
     def stopped(self) -> tuple[Label, ...]:
         """Reviewers who left after some of their items."""
-        rows = [row for one in self.amendments() for row in one.done]
-        return tuple(dict.fromkeys(who for who, _ in rows))
+        rows = [row for amendment in self.amendments() for row in amendment.done]
+        return tuple(dict.fromkeys(reviewer for reviewer, _ in rows))
 
     @property
     def present(self) -> tuple[Label, ...]:
         """Reviewers who did not leave."""
         gone = {*map(str, self.dropped)}
-        return tuple(who for who in self.reviewers if str(who) not in gone)
+        return tuple(
+            reviewer for reviewer in self.reviewers if str(reviewer) not in gone
+        )
 
     def effect(self, ratings: Ratings | None = None) -> str:
         """Say what it does to the guarantee that people left, or gave no rating.
@@ -181,19 +187,19 @@ class Assignment:
         missing = () if ratings is None else self.missing(ratings)
         if not missing and self.amends is None:
             return ""
-        said = [self._kept()]
+        sentences = [self._kept()]
         if self.design in designs.AB_DESIGNS:
-            return f"{said[0]} {UNEQUAL}"
+            return f"{sentences[0]} {UNEQUAL}"
         largest = max(map(len, self.bundles().values()))
         if self.design == "pairs" and largest > designs.PAIR:
             return NO_PAIRS
         halfway = {*map(str, self.stopped)}
         if ratings is not None:
             gave = {*map(str, ratings.reviewer_labels)}
-            halfway = (halfway | {str(who) for who, _ in missing}) & gave
+            halfway = (halfway | {str(reviewer) for reviewer, _ in missing}) & gave
         if halfway:
-            said.append(STOPPED.format(listing(sorted(halfway))))
-        return " ".join(said)
+            sentences.append(STOPPED.format(listing(sorted(halfway))))
+        return " ".join(sentences)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as in the record.
@@ -204,7 +210,7 @@ class Assignment:
             >>> found["rows"]
             [['a', 'x']]
         """
-        names = [one.name for one in fields(self)][:-3]
+        names = [field.name for field in fields(self)][:-3]
         plain = {name: _plain(getattr(self, name)) for name in names}
         if self.conflicts_hidden:
             plain |= {"conflicts": [], "conflicts_hidden": True}
@@ -288,7 +294,9 @@ class Assignment:
         """
         from evenhand.designs import drawing  # noqa: PLC0415 - it imports this module
 
-        names = [[it] if isinstance(it, str) else it for it in (drop, add)]
+        names = [
+            [labels] if isinstance(labels, str) else labels for labels in (drop, add)
+        ]
         require_sequence("names of reviewers", drop=names[0], add=names[1])
         gone, new = map(tuple, names)
         flags = {"leave_open": leave_open, "unseen": unseen, "in_turn": in_turn}
@@ -315,9 +323,9 @@ class Assignment:
             >>> given.strays(Ratings(["a", "b"], ["x", "x"], [1, 2]))
             (('a', 'x'),)
         """
-        known = {_key(row) for row in self.rows}
+        assigned = {_key(row) for row in self.rows}
         rated = _among(_rated(ratings), items)
-        return tuple(row for row in rated if _key(row) not in known)
+        return tuple(row for row in rated if _key(row) not in assigned)
 
     def unrated(self, ratings: Ratings) -> tuple[Label, ...]:
         """Return the items that nobody rated, in the order of the assignment.
@@ -355,10 +363,10 @@ class Assignment:
         Raises:
             DesignError: If a rating was not assigned; it names the first.
         """
-        found = self.strays(ratings, items)
-        if found:
-            reviewer, item = found[0]
-            more = f" {len(found) - 1} more are like it." if len(found) > 1 else ""
+        strays = self.strays(ratings, items)
+        if strays:
+            reviewer, item = strays[0]
+            more = f" {len(strays) - 1} more are like it." if len(strays) > 1 else ""
             raise DesignError(
                 f"ratings must come from the assignment, got one of item {item!r} by "
                 f"reviewer {reviewer!r}, who was not given it.{more}"
@@ -386,19 +394,23 @@ class Assignment:
             >>> assign(["x", "y"], ["a"], design="coins", rng=7).bundles()
             {'a': ['x']}
         """
-        bundles: dict[Label, list[Label]] = {who: [] for who in self.reviewers}
+        bundles: dict[Label, list[Label]] = {label: [] for label in self.reviewers}
         for reviewer, item in self.rows:
             bundles[reviewer].append(item)
         return bundles
 
     def _kept(self) -> str:
         """Say what the guarantee rests on now that somebody left."""
-        added = any(one.add for one in self.amendments())
+        added = any(amendment.add for amendment in self.amendments())
         return KEPT.format(" or stepped in" if added else "")
 
     def amendments(self) -> list[Amendment]:
         """Return what changed since the first draw, in order."""
-        return [one.amends for one in self.chain if one.amends is not None]
+        return [
+            assignment.amends
+            for assignment in self.chain
+            if assignment.amends is not None
+        ]
 
 
 def _rated(ratings: Ratings) -> Rows:
@@ -407,9 +419,12 @@ def _rated(ratings: Ratings) -> Rows:
             "ratings must name the reviewer of each score or rank, got comparisons. "
             "They cannot be held against an assignment."
         )
-    people, items = ratings.reviewer_labels, ratings.item_labels
+    reviewers, items = ratings.reviewer_labels, ratings.item_labels
     codes = ratings.reviewer_codes.tolist(), ratings.item_codes.tolist()
-    return tuple((people[who], items[it]) for who, it in zip(*codes, strict=True))
+    return tuple(
+        (reviewers[reviewer], items[item])
+        for reviewer, item in zip(*codes, strict=True)
+    )
 
 
 def _among(rows: Rows, items: Sequence[Label] | None) -> Rows:
@@ -477,10 +492,10 @@ class Declared:
             ['declared', 'declared']
         """
         amendments = self.assignment.amendments() if self.assignment else []
-        unseen = [one.drop for one in amendments if one.unseen]
-        seen = [one.drop for one in amendments if not one.unseen]
+        unseen = [amendment.drop for amendment in amendments if amendment.unseen]
+        seen = [amendment.drop for amendment in amendments if not amendment.unseen]
         groups = {"left_unseen": unseen, "left": seen}
-        groups["substitutes"] = [one.add for one in amendments]
+        groups["substitutes"] = [amendment.add for amendment in amendments]
         for code, labels in groups.items():
             if number := sum(map(len, labels)):
                 yield Finding(code, "declared", {"reviewers": number})
@@ -489,7 +504,7 @@ class Declared:
 def declare(
     design: str | None,
     assignment: Assignment | None,
-    known: Sequence[str],
+    allowed: Sequence[str],
     ratings: Ratings | None,
     items: Sequence[Label] | None = None,
 ) -> Declared:
@@ -498,7 +513,7 @@ def declare(
     Args:
         design: Name of the design, or None.
         assignment: The assignment that the ratings came through, or None.
-        known: Designs that may be declared for this job.
+        allowed: Designs that may be declared for this job.
         ratings: The ratings, None if there are only lists of scores.
         items: The items that matter, None for all.
 
@@ -511,8 +526,8 @@ def declare(
         Declared(design='halves', assignment=None, missing=0, whole=False, turnout=None)
     """
     require_text(design=design)
-    if design is not None and design not in known:
-        raise OptionError(unknown("design", design, known))
+    if design is not None and design not in allowed:
+        raise OptionError(unknown("design", design, allowed))
     if assignment is None:
         return Declared(design)
     if not isinstance(assignment, Assignment):
@@ -524,11 +539,13 @@ def declare(
         )
     if design not in (None, assignment.design):
         raise must_be("design", f"left out, or {assignment.design!r} as drawn", design)
-    if assignment.design not in known:
-        raise OptionError(unknown("design", assignment.design, known))
+    if assignment.design not in allowed:
+        raise OptionError(unknown("design", assignment.design, allowed))
     assignment.require(ratings, items)
     missing = assignment.missing(ratings, items)
-    halfway = {str(who) for who, _ in missing} | {*map(str, assignment.stopped)}
+    halfway = {str(reviewer) for reviewer, _ in missing} | {
+        *map(str, assignment.stopped)
+    }
     whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
     whole = whole and not assignment.has_conflicts
     answers = None

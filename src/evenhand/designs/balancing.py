@@ -100,8 +100,8 @@ class Grid:
         if not self.turned:
             return rows
         return tuple(
-            tuple(item for item, reviewers in enumerate(rows) if who in reviewers)
-            for who in range(self.columns)
+            tuple(item for item, reviewers in enumerate(rows) if reviewer in reviewers)
+            for reviewer in range(self.columns)
         )
 
 
@@ -128,25 +128,29 @@ class InfeasibleError(DesignError):
         (row, rows), (column, columns) = sides[::-1] if grid.turned else sides
         columns = columns[: grid.columns]
         alone = [
-            (row, who, column, grid.sizes[0], grid.columns - len(own))
-            for who, own in zip(rows, barred, strict=False)
+            (row, label, column, grid.sizes[0], grid.columns - len(own))
+            for label, own in zip(rows, barred, strict=False)
         ]
         alone += [
             (column, what, row, need, sum(code not in own for own in barred))
             for code, what in enumerate(columns)
         ]
-        for kind, name, other, least, free in alone:
+        for kind, name, unit, least, free in alone:
             if free < least:
                 return (
-                    f"{kind} {name!r} must get {counted(least, other)}, got only "
+                    f"{kind} {name!r} must get {counted(least, unit)}, got only "
                     f"{free} without a conflict. Drop a conflict, or ask for fewer."
                 )
         few, many = column, row
-        names = [rows[who] for who in self.rows if who < grid.rows]
+        names = [rows[index] for index in self.rows if index < grid.rows]
         if grid.spare and grid.rows in self.rows:
             # What they may take beside is needed elsewhere: other columns get too few.
             few, many = row, column
-            names = [it for code, it in enumerate(columns) if code not in self.columns]
+            names = [
+                column_label
+                for code, column_label in enumerate(columns)
+                if code not in self.columns
+            ]
         return (
             f"Conflicts leave too few {few}s for the {many}s {listing(names)} "
             "together. Drop a conflict, or ask for fewer."
@@ -189,23 +193,23 @@ def fill(grid: Grid) -> Bundles:
     Raises:
         InfeasibleError: If it cannot be filled.
     """
-    held: list[set[int]] = [set() for _ in grid.sizes]
+    filled: list[set[int]] = [set() for _ in grid.sizes]
     room = [grid.load] * grid.columns
     for row, size in enumerate(grid.sizes):
         free = [c for c in range(grid.columns) if room[c] and c not in grid.barred[row]]
-        held[row] = set(heapq.nsmallest(size, free, key=lambda c: (-room[c], c)))
-        for column in held[row]:
+        filled[row] = set(heapq.nsmallest(size, free, key=lambda c: (-room[c], c)))
+        for column in filled[row]:
             room[column] -= 1
     for row, size in enumerate(grid.sizes):
-        while len(held[row]) < size:
-            short = _augment(grid, held, room, row)
+        while len(filled[row]) < size:
+            short = _augment(grid, filled, room, row)
             if short is not None:
                 raise InfeasibleError(grid, *short)
-    return tuple(tuple(sorted(columns)) for columns in held)
+    return tuple(tuple(sorted(columns)) for columns in filled)
 
 
 def _augment(
-    grid: Grid, held: list[set[int]], room: list[int], row: int
+    grid: Grid, filled: list[set[int]], room: list[int], row: int
 ) -> tuple[Iterable[int], Iterable[int]] | None:
     """Give a row one column more along a shortest path of exchanges.
 
@@ -215,23 +219,27 @@ def _augment(
     came: dict[int, int] = {}
     through = {row: -1}
     queue = [row]
-    for who in queue:
+    for current in queue:
         for column in range(grid.columns):
-            if column in came or column in held[who] or column in grid.barred[who]:
+            if (
+                column in came
+                or column in filled[current]
+                or column in grid.barred[current]
+            ):
                 continue
-            came[column] = who
+            came[column] = current
             if room[column]:
                 room[column] -= 1
                 while column >= 0:
-                    who = came[column]  # noqa: PLW2901 - the search ends here
-                    held[who].add(column)
-                    column = through[who]  # noqa: PLW2901 - the same
-                    held[who].discard(column)
+                    current = came[column]  # noqa: PLW2901 - the search ends here
+                    filled[current].add(column)
+                    column = through[current]  # noqa: PLW2901 - the same
+                    filled[current].discard(column)
                 return None
-            for other, columns in enumerate(held):
-                if column in columns and other not in through:
-                    through[other] = column
-                    queue.append(other)
+            for next_row, columns in enumerate(filled):
+                if column in columns and next_row not in through:
+                    through[next_row] = column
+                    queue.append(next_row)
     return through, came
 
 
@@ -246,17 +254,19 @@ def deal(n_items: int, n_reviewers: int, per_reviewer: int, chance: Chance) -> B
     deck: list[int] = []
     bundles = []
     for _ in range(n_reviewers):
-        held: list[int] = []
+        hand: list[int] = []
         if len(deck) < per_reviewer:
-            held = deck
+            hand = deck
             # Cards that the bundle holds already lie at the end, out of reach.
-            deck = [card for card in range(n_items) if card not in held] + held
-        reach = len(deck) - len(held)
-        while len(held) < per_reviewer:
-            held.append(_take(deck, reach, chance))
+            deck = [card for card in range(n_items) if card not in hand] + hand
+        reach = len(deck) - len(hand)
+        while len(hand) < per_reviewer:
+            hand.append(_take(deck, reach, chance))
             reach -= 1
-        bundles.append(tuple(sorted(held)))
-    return tuple(_take(bundles, left, chance) for left in range(n_reviewers, 0, -1))
+        bundles.append(tuple(sorted(hand)))
+    return tuple(
+        _take(bundles, remaining, chance) for remaining in range(n_reviewers, 0, -1)
+    )
 
 
 def _take(cards: list[Card], reach: int, chance: Chance) -> Card:
@@ -298,7 +308,7 @@ class Tables:
 
     def count(self) -> bool:
         """Count from the last row back; False if there are too many states."""
-        left = BUDGET
+        remaining = BUDGET
         kinds = zip(self.kinds[0], [self.grid.load] * self.grid.columns, strict=True)
         layer = {_state(kinds)}
         for depth in range(len(self.order)):
@@ -308,8 +318,8 @@ class Tables:
                 if len(state) > MOST_KINDS:
                     return False
                 for choice in self._choices(depth, state):
-                    left -= len(state)
-                    if left < 0:
+                    remaining -= len(state)
+                    if remaining < 0:
                         return False
                     table[state] += self._step(depth, state, choice)
             self.steps.append(table)
@@ -335,15 +345,15 @@ class Tables:
 
     def _step(self, depth: int, state: State, choice: Choice) -> list[Step]:
         after, ways = self.after[depth], 1
-        found: Counter[Group] = Counter()
-        for ((kind, room), number), some in zip(state, choice, strict=True):
-            ways *= math.comb(number, some)
-            found[after[kind], room - 1] += some
-            found[after[kind], room] += number - some
-        found = +found
-        if max(room for _, room in found) > len(self.order) - depth - 1:
+        groups: Counter[Group] = Counter()
+        for ((kind, room), number), n_chosen in zip(state, choice, strict=True):
+            ways *= math.comb(number, n_chosen)
+            groups[after[kind], room - 1] += n_chosen
+            groups[after[kind], room] += number - n_chosen
+        groups = +groups
+        if max(room for _, room in groups) > len(self.order) - depth - 1:
             return []
-        return [(ways, choice, tuple(sorted(found.items())))]
+        return [(ways, choice, tuple(sorted(groups.items())))]
 
     def draw(self, chance: Chance) -> Bundles:
         """Draw one of all ways to fill the grid, each with the same probability."""
@@ -355,20 +365,20 @@ class Tables:
             choice = self._choice(depth, state, chance)
             for (group, _), number in zip(state, choice, strict=True):
                 of_kind = [column for column, kind in enumerate(kinds) if kind == group]
-                some = choose(len(of_kind), number, chance)
-                chosen += list(itertools.compress(of_kind, some))
+                picks = choose(len(of_kind), number, chance)
+                chosen += list(itertools.compress(of_kind, picks))
             for column in chosen:
                 room[column] -= 1
             filled[row] = tuple(sorted(chosen))
         return tuple(filled)
 
     def _choice(self, depth: int, state: State, chance: Chance) -> Choice:
-        left = self.ways[depth][state]
+        remaining = self.ways[depth][state]
         for ways, choice, after in self.steps[depth][state]:
             mass = ways * self.ways[depth + 1][after]
-            if chance.coin(Fraction(mass, left)):
+            if chance.coin(Fraction(mass, remaining)):
                 return choice
-            left -= mass
+            remaining -= mass
         raise DesignError("No assignment is left.")
 
 
@@ -383,9 +393,9 @@ def _summing(most: Sequence[int], total: int) -> Iterator[Choice]:
     if not most:
         yield ()
         return
-    for some in range(min(most[0], total) + 1):
-        for others in _summing(most[1:], total - some):
-            yield (some, *others)
+    for number in range(min(most[0], total) + 1):
+        for others in _summing(most[1:], total - number):
+            yield (number, *others)
 
 
 def fair_start(grid: Grid, chance: Chance) -> Bundles:
@@ -418,7 +428,7 @@ def walk(grid: Grid, start: Bundles, source: Stream) -> Bundles:
         >>> sorted(walk(grid, fill(grid), stream(7, "walk")))
         [(0,), (1,), (2,)]
     """
-    held = [set(columns) for columns in start]
+    filled = [set(columns) for columns in start]
     holders: list[list[int]] = [[] for _ in range(grid.columns)]
     for row, columns in enumerate(start):
         for column in columns:
@@ -426,39 +436,42 @@ def walk(grid: Grid, start: Bundles, source: Stream) -> Bundles:
     chances = _chances(source)
     places = grid.columns * grid.load
     for _ in range(math.ceil(LAPS * grid.load * math.log(places + 1)) + LAPS):
-        _lap(grid, held, holders, chances)
-    return tuple(tuple(sorted(columns)) for columns in held)
+        _lap(grid, filled, holders, chances)
+    return tuple(tuple(sorted(columns)) for columns in filled)
 
 
 def _lap(
-    grid: Grid, held: list[set[int]], holders: list[list[int]], chances: Iterator[float]
+    grid: Grid,
+    filled: list[set[int]],
+    holders: list[list[int]],
+    chances: Iterator[float],
 ) -> None:
     n, load, barred = grid.columns, grid.load, grid.barred
     hole = int(next(chances) * n)
     first = holders[hole].pop(int(next(chances) * load))
-    held[first].discard(hole)
+    filled[first].discard(hole)
     row = first
     moves: list[tuple[int, int, int]] = []
     for _ in range(64 * n + BLOCK):
         column = int(next(chances) * n)
         index = int(next(chances) * load)
-        if column in held[row] or column in barred[row]:
+        if column in filled[row] or column in barred[row]:
             continue
-        held[row].add(column)
+        filled[row].add(column)
         if column == hole:
             holders[hole].append(row)
             return
-        other = holders[column][index]
+        holder = holders[column][index]
         holders[column][index] = row
-        held[other].discard(column)
-        moves.append((column, index, other))
-        row = other
-    for column, index, other in reversed(moves):
+        filled[holder].discard(column)
+        moves.append((column, index, holder))
+        row = holder
+    for column, index, holder in reversed(moves):
         row = holders[column][index]
-        holders[column][index] = other
-        held[other].add(column)
-        held[row].discard(column)
-    held[first].add(hole)
+        holders[column][index] = holder
+        filled[holder].add(column)
+        filled[row].discard(column)
+    filled[first].add(hole)
     holders[hole].append(first)
 
 

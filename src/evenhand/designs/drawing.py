@@ -125,14 +125,26 @@ def assign(
     clashes = tuple(conflicts)
     only_balanced = {"per_reviewer": per_reviewer, "per_item": per_item}
     _check(design, groups, **only_balanced, conflicts=clashes or None)
-    item_labels, who = _distinct(items, "item"), _distinct(reviewers, "reviewer")
-    pairs = _conflicts(clashes, who, item_labels)
-    grouped = _grouped(groups or {}, who, design) if design in designs.GROUPED else None
+    item_labels, reviewer_labels = (
+        _distinct(items, "item"),
+        _distinct(reviewers, "reviewer"),
+    )
+    pairs = _conflicts(clashes, reviewer_labels, item_labels)
+    grouped = (
+        _grouped(groups or {}, reviewer_labels, design)
+        if design in designs.GROUPED
+        else None
+    )
     if secret is not None and rng is not None:
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
     seed = seed_from(rng) if secret is None else int(secret, 16)
-    sizes: list[object] = [len(item_labels), len(who), *only_balanced.values(), pairs]
+    sizes: list[object] = [
+        len(item_labels),
+        len(reviewer_labels),
+        *only_balanced.values(),
+        pairs,
+    ]
     if design == "pairs":
         sizes = sizes[:2]
     elif design in designs.AB_DESIGNS:
@@ -141,25 +153,27 @@ def assign(
                 f"items must be two for design {design!r}, got {len(item_labels)}. Use "
                 "'pairs' or 'balanced' for more."
             )
-        sizes = [[group for _, group in grouped] if grouped else len(who)]
+        sizes = [[group for _, group in grouped] if grouped else len(reviewer_labels)]
     try:
         drawn, uniform = designs.draw(design, seed, *sizes)
     except InfeasibleError as error:
-        raise DesignError(error.named(who, item_labels)) from None
+        raise DesignError(error.named(reviewer_labels, item_labels)) from None
     rows = tuple(
         (reviewer, item_labels[item])
-        for reviewer, bundle in zip(who, drawn.reshape(len(who), -1), strict=True)
+        for reviewer, bundle in zip(
+            reviewer_labels, drawn.reshape(len(reviewer_labels), -1), strict=True
+        )
         for item in bundle.tolist()
         if item >= 0
     )
     return Assignment(
         items=item_labels,
-        reviewers=who,
+        reviewers=reviewer_labels,
         design=design,
         parameters=only_balanced,
         rows=rows,
         groups=grouped,
-        conflicts=tuple((who[r], item_labels[i]) for r, i in pairs),
+        conflicts=tuple((reviewer_labels[r], item_labels[i]) for r, i in pairs),
         seed=seed if secret is None else secret,
         seal=seal,
         uniform=uniform,
@@ -185,11 +199,15 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
             f"{listing(change.drop) or 'nobody'}."
         )
     new = _distinct(change.add, "reviewer") if change.add else ()
-    known = {str(who) for one in before.chain for who in one.reviewers}
-    if twice := [who for who in new if str(who) in known]:
+    earlier = {
+        str(reviewer)
+        for assignment in before.chain
+        for reviewer in assignment.reviewers
+    }
+    if twice := [reviewer for reviewer in new if str(reviewer) in earlier]:
         raise OptionError(f"add must name new reviewers, got {shown(twice[0])}.")
     done = tuple(row for row in change.done if row[0] in gone)
-    free = len(gone) - len({who for who, _ in done})
+    free = len(gone) - len({reviewer for reviewer, _ in done})
     if len(new) > free:
         raise OptionError(
             f"add must name at most {free}, one for each who left without a rating, "
@@ -214,38 +232,50 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
         {Fraction(1, 2)}
     """
     before, done = change.before, set(change.done)
-    began = {who for who, _ in done}
-    left = [who for who in change.drop if who not in began]
-    leaving, stepping_in = shuffled(left, chance), shuffled(change.add, chance)
+    began = {reviewer for reviewer, _ in done}
+    leavers = [reviewer for reviewer in change.drop if reviewer not in began]
+    leaving, stepping_in = shuffled(leavers, chance), shuffled(change.add, chance)
     takers = dict(zip(leaving, stepping_in, strict=False))
-    rows = [(takers.get(who, who), item) for who, item in before.rows]
+    rows = [(takers.get(reviewer, reviewer), item) for reviewer, item in before.rows]
     gone = set(change.drop) - set(takers)
-    stay = [who for who in before.present if who not in change.drop]
-    held: dict[Label, set[Label]] = {who: set() for who in (*stay, *takers.values())}
-    for who, item in (*rows, *before.conflicts):
-        held.get(who, set()).add(item)
+    stay = [reviewer for reviewer in before.present if reviewer not in change.drop]
+    excluded: dict[Label, set[Label]] = {
+        reviewer: set() for reviewer in (*stay, *takers.values())
+    }
+    for reviewer, item in (*rows, *before.conflicts):
+        excluded.get(reviewer, set()).add(item)
     left_over = [row for row in rows if row[0] in gone and row not in done]
     rows = [row for row in rows if row[0] not in gone or row in done]
     if not change.leave_open:
-        rows += hand_out([item for _, item in left_over], held, chance)
-    named = {str(who): who for who in (*held, *(who for who, _ in rows))}
-    people = {str(who): who for who in _distinct([*named.values()], "reviewer")}
-    groups = {str(who): group for who, group in before.groups or ()}
+        rows += hand_out([item for _, item in left_over], excluded, chance)
+    named = {
+        str(reviewer): reviewer
+        for reviewer in (*excluded, *(reviewer for reviewer, _ in rows))
+    }
+    reviewers = {
+        str(reviewer): reviewer for reviewer in _distinct([*named.values()], "reviewer")
+    }
+    groups = {str(reviewer): group for reviewer, group in before.groups or ()}
     groups |= {str(new): groups.get(str(old), "") for old, new in takers.items()}
     place = {item: number for number, item in enumerate(before.items)}
-    found = [(people[str(who)], item) for who, item in rows]
-    order = {who: number for number, who in enumerate(people.values())}
-    said = [STEPPED_IN] if change.add else []
-    said += [LEFT_OPEN if change.leave_open else HANDED_OUT] if left_over else []
+    new_rows = [(reviewers[str(reviewer)], item) for reviewer, item in rows]
+    order = {reviewer: number for number, reviewer in enumerate(reviewers.values())}
+    sentences = [STEPPED_IN] if change.add else []
+    sentences += [LEFT_OPEN if change.leave_open else HANDED_OUT] if left_over else []
     return replace(
         before,
-        reviewers=tuple(people.values()),
-        rows=tuple(sorted(found, key=lambda row: (order[row[0]], place[row[1]]))),
+        reviewers=tuple(reviewers.values()),
+        rows=tuple(sorted(new_rows, key=lambda row: (order[row[0]], place[row[1]]))),
         groups=before.groups
-        and tuple((label, groups.get(who, "")) for who, label in people.items()),
-        conflicts=tuple(row for row in before.conflicts if str(row[0]) in people),
+        and tuple((label, groups.get(text, "")) for text, label in reviewers.items()),
+        conflicts=tuple(row for row in before.conflicts if str(row[0]) in reviewers),
         uniform=before.uniform and (change.leave_open or not left_over),
-        law=" ".join([before.law, *(one for one in said if one not in before.law)]),
+        law=" ".join(
+            [
+                before.law,
+                *(sentence for sentence in sentences if sentence not in before.law),
+            ]
+        ),
         version=version(),
         amends=change,
         backing="declared",
@@ -260,11 +290,11 @@ def shuffled(things: Iterable[Thing], chance: Chance) -> list[Thing]:
         >>> set(outcomes(lambda chance: tuple(shuffled("abc", chance))).values())
         {Fraction(1, 6)}
     """
-    left = list(things)
-    return [left.pop(chance.pick(len(left))) for _ in range(len(left))]
+    remaining = list(things)
+    return [remaining.pop(chance.pick(len(remaining))) for _ in range(len(remaining))]
 
 
-def hand_out(items: Sequence[Label], held: Held, chance: Chance) -> Rows:
+def hand_out(items: Sequence[Label], excluded: Held, chance: Chance) -> Rows:
     """Give items to those who stay, evenly, and nobody what they have already.
 
     Round after round, with people and items in a random order, as many items as
@@ -272,7 +302,7 @@ def hand_out(items: Sequence[Label], held: Held, chance: Chance) -> Rows:
 
     Args:
         items: The items, one for each review that is open.
-        held: For those who stay, what they have or must not get.
+        excluded: For those who stay, what they have or must not get.
         chance: Where choices come from.
 
     Returns:
@@ -283,40 +313,46 @@ def hand_out(items: Sequence[Label], held: Held, chance: Chance) -> Rows:
 
     Examples:
         >>> from evenhand.randomness import outcomes
-        >>> held = {"a": {1}, "b": {2}, "c": {3}}
-        >>> sorted(outcomes(lambda chance: hand_out([1], held, chance)).items())
+        >>> excluded = {"a": {1}, "b": {2}, "c": {3}}
+        >>> law = outcomes(lambda chance: hand_out([1], excluded, chance))
+        >>> sorted(law.items())
         [((('b', 1),), Fraction(1, 2)), ((('c', 1),), Fraction(1, 2))]
     """
-    has = {who: set(own) for who, own in held.items()}
-    given: list[tuple[Label, Label]] = []
-    left = list(items)
-    while left:
-        left = shuffled(left, chance)
-        taken = _matched(left, shuffled(has, chance), has)
+    has = {reviewer: set(own) for reviewer, own in excluded.items()}
+    rows: list[tuple[Label, Label]] = []
+    remaining = list(items)
+    while remaining:
+        remaining = shuffled(remaining, chance)
+        taken = _matched(remaining, shuffled(has, chance), has)
         if not taken:
+            names = listing(sorted(set(remaining), key=str))
             raise DesignError(
-                f"Nobody who stays can take {listing(sorted(set(left), key=str))}: all "
+                f"Nobody who stays can take {names}: all "
                 "have it already, or a conflict. Let somebody step in (add= or --add), "
                 "or leave it open (leave_open=True or --leave-open)."
             )
-        for who, number in taken.items():
-            given.append((who, left[number]))
-            has[who].add(left[number])
-        left = [it for number, it in enumerate(left) if number not in taken.values()]
-    return tuple(given)
+        for reviewer, number in taken.items():
+            rows.append((reviewer, remaining[number]))
+            has[reviewer].add(remaining[number])
+        remaining = [
+            item
+            for number, item in enumerate(remaining)
+            if number not in taken.values()
+        ]
+    return tuple(rows)
 
 
 def _matched(items: list[Label], people: list[Label], has: Held) -> dict[Label, int]:
     """Find somebody for as many items as possible, one item each at most."""
     taken: dict[Label, int] = {}
 
-    def place(number: int, asked: set[Label]) -> bool:
-        for who in people:
-            if who in asked or items[number] in has[who]:
+    def place(number: int, visited: set[Label]) -> bool:
+        for reviewer in people:
+            if reviewer in visited or items[number] in has[reviewer]:
                 continue
-            asked.add(who)
-            if who not in taken or place(taken[who], asked):
-                taken[who] = number
+            visited.add(reviewer)
+            if reviewer not in taken or place(taken[reviewer], visited):
+                taken[reviewer] = number
                 return True
         return False
 
@@ -485,26 +521,28 @@ def _distinct(values: Sequence[Label], what: str) -> tuple[Label, ...]:
     return labels
 
 
-def _codes(what: str, names: Iterable[object], known: Sequence[Label]) -> list[int]:
+def _codes(what: str, names: Iterable[object], labels: Sequence[Label]) -> list[int]:
     """Return the places of labels by their text, and refuse an unknown one."""
-    places = {str(label): place for place, label in enumerate(known)}
-    found = []
+    places = {str(label): place for place, label in enumerate(labels)}
+    codes = []
     for name in names:
         if str(name).strip() not in places:
-            raise OptionError(unknown(what, name, known))
-        found.append(places[str(name).strip()])
-    return found
+            raise OptionError(unknown(what, name, labels))
+        codes.append(places[str(name).strip()])
+    return codes
 
 
-def _conflicts(conflicts: Rows, who: Labels, items: Labels) -> list[tuple[int, int]]:
+def _conflicts(
+    conflicts: Rows, reviewers: Labels, items: Labels
+) -> list[tuple[int, int]]:
     """Return the codes of reviewer and item of each conflict."""
     for conflict in conflicts:
         apart = isinstance(conflict, Iterable) and not isinstance(conflict, str)
         if not apart or len([*conflict]) != designs.PAIR:
             raise must_be("conflicts", "pairs of a reviewer and an item", conflict)
-    people = _codes("reviewer", (person for person, _ in conflicts), who)
-    things = _codes("item", (item for _, item in conflicts), items)
-    return sorted(set(zip(people, things, strict=True)))
+    reviewer_codes = _codes("reviewer", (person for person, _ in conflicts), reviewers)
+    item_codes = _codes("item", (item for _, item in conflicts), items)
+    return sorted(set(zip(reviewer_codes, item_codes, strict=True)))
 
 
 def _grouped(groups: Groups, reviewers: tuple[Label, ...], design: str) -> Rows:

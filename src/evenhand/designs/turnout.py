@@ -59,8 +59,8 @@ class Turnout(NamedTuple):
         pairs = zip(self.answered, self.given, strict=True)
         shares = [part / max(number, 1) for part, number in pairs]
         low = shares.index(min(shares))
-        fewer, other = self.given[low], self.given[1 - low]
-        tail = _hypergeometric_tail(self.answered[low], few + many, fewer, other)
+        fewer, n_other = self.given[low], self.given[1 - low]
+        tail = _hypergeometric_tail(self.answered[low], few + many, fewer, n_other)
         return min(1.0, 2 * tail)
 
 
@@ -85,18 +85,27 @@ def turnout(
         >>> turnout(given, [("b", "x"), ("c", "x"), ("a", "y")])
         Turnout(answered=(2, 1), given=(2, 2))
     """
-    first, (one, two) = assignment.chain[0], assignment.items
+    first, (first_item, second_item) = assignment.chain[0], assignment.items
     if first.design not in TESTED:
         return None
     there = set(rated)
     if first.design == "matched":
         pairs, group = defaultdict[Label, list[Label]](list), dict(first.groups or ())
-        for who, item in there:
-            pairs[group[who]].append(item)
-        alone = Counter(some[0] for some in pairs.values() if len(some) == 1)
-        return Turnout((alone[one], alone[two]))
-    given, answered = (Counter(item for _, item in it) for it in (first.rows, there))
-    return Turnout((answered[one], answered[two]), (given[one], given[two]))
+        for reviewer, item in there:
+            pairs[group[reviewer]].append(item)
+        alone = Counter(
+            answered_items[0]
+            for answered_items in pairs.values()
+            if len(answered_items) == 1
+        )
+        return Turnout((alone[first_item], alone[second_item]))
+    n_given, answered = (
+        Counter(item for _, item in rows) for rows in (first.rows, there)
+    )
+    return Turnout(
+        (answered[first_item], answered[second_item]),
+        (n_given[first_item], n_given[second_item]),
+    )
 
 
 def _binomial_tail(few: int, total: int) -> float:
@@ -127,7 +136,9 @@ def _sum_down(log: float, most: int, ratio: Callable[[int], float]) -> float:
     return math.exp(log) * total
 
 
-def _log_choose(total: int, some: int) -> float:
+def _log_choose(total: int, n_chosen: int) -> float:
     return (
-        math.lgamma(total + 1) - math.lgamma(some + 1) - math.lgamma(total - some + 1)
+        math.lgamma(total + 1)
+        - math.lgamma(n_chosen + 1)
+        - math.lgamma(total - n_chosen + 1)
     )

@@ -60,10 +60,10 @@ def theorem_g(_: Trial) -> Found:
     under each of the four designs, with 2 and 4 reviewers, on all scales with scores 0,
     1 and 3, ties included ({count} cases).
     """
-    found: list[tuple[Fraction, str]] = []
+    margins: list[tuple[Fraction, str]] = []
     for design, m in itertools.product(AB_DESIGNS, (2, 4)):
-        found += over_half(FIXED, design, m, _tables(m, design))
-    return least(found, strict=False, count=len(found))
+        margins += over_half(FIXED, design, m, _tables(m, design))
+    return least(margins, strict=False, count=len(margins))
 
 
 @claim("Theorem G, strict", "search")
@@ -94,18 +94,22 @@ def theorem_g_any_gaps(_: Trial) -> Found:
     right with a probability of no more than {one}, and by the exact law of their coins
     above a half on average over the two.
     """
-    found, alike, alone = list[tuple[Fraction, str]](), True, list[Fraction]()
+    margins, alike, alone = list[tuple[Fraction, str]](), True, list[Fraction]()
     for method, low in itertools.product((Votes(), Guarded()), FAR_SCORES):
         worlds = [(1, low), (10**18, 0)]
-        made = [
-            compare([float(one)], [float(two)], method=method, design="halves", rng=1)
-            for one, two in worlds
+        comparisons = [
+            compare(
+                [float(first)], [float(second)], method=method, design="halves", rng=1
+            )
+            for first, second in worlds
         ]
-        alike &= {one.certificate and one.certificate.strict for one in made} == {True}
-        chances = [_exact_chance(method, one, two) for one, two in worlds]
+        alike &= {
+            case.certificate and case.certificate.strict for case in comparisons
+        } == {True}
+        chances = [_exact_chance(method, first, second) for first, second in worlds]
         alone.append(min(chances))
-        found.append((statistics.mean(chances) - HALF, f"{method.name}, {low:.0e}"))
-    lowest = least(found, one=f"{float(max(alone)):.0e}")
+        margins.append((statistics.mean(chances) - HALF, f"{method.name}, {low:.0e}"))
+    lowest = least(margins, one=f"{float(max(alone)):.0e}")
     return lowest._replace(holds=lowest.holds and alike)
 
 
@@ -128,7 +132,7 @@ def _tables(m: int, design: str) -> Iterator[Table]:
         return itertools.combinations_with_replacement(kinds, m)
     couples = itertools.combinations_with_replacement(kinds, 2)
     chosen = itertools.combinations_with_replacement(couples, m // 2)
-    return (tuple(itertools.chain(*some)) for some in chosen)
+    return (tuple(itertools.chain(*group)) for group in chosen)
 
 
 @claim("Theorem D", "counterexample")
@@ -143,13 +147,15 @@ def theorem_d(trial: Trial) -> Found:
     """
     most = trial.pick(4, 6)
     margin, text = max(
-        one
+        witness
         for design, m in itertools.product(AB_DESIGNS, range(2, most + 1, 2))
-        for one in over_half(FIXED, design, m, [_apart(m, 4)])
+        for witness in over_half(FIXED, design, m, [_apart(m, 4)])
     )
     with_coins = [
-        against_coin(_guarded(it), design, 4, "only").margin(TRUTHS[0], _apart(4, FAR))
-        for design, it in itertools.product(AB_DESIGNS, GUARDED)
+        against_coin(_guarded(statistic), design, 4, "only").margin(
+            TRUTHS[0], _apart(4, FAR)
+        )
+        for design, statistic in itertools.product(AB_DESIGNS, GUARDED)
     ]
     holds = margin <= 0 < min(with_coins) <= max(with_coins) < Fraction(1, 10**6)
     return Found(margin, holds, text, {"most": most})
@@ -169,7 +175,7 @@ def theorem_k(trial: Trial) -> Found:
     asks at all, on all scales tried that know the true ranking; the margin is T
     P(right) - 1.
     """
-    found, even = [], True
+    margins, even = [], True
     most = trial.pick(3, 5)
     cases = [edges for m in range(2, most + 1) for edges in shapes(4, m)]
     for edges in cases:
@@ -177,10 +183,10 @@ def theorem_k(trial: Trial) -> Found:
         margin = trial.averaged(tried, trial.pick(6, 120))[0] * len(tried.truths)
         if tried.asks:
             text = f"given {edges}: T P(right) = {float(1 + margin):.6f}"
-            found.append((margin, text))
+            margins.append((margin, text))
         else:
             even = even and margin == 0
-    strict = least(found, cases=len(cases), most=most)
+    strict = least(margins, cases=len(cases), most=most)
     return strict._replace(holds=even and strict.holds)
 
 
@@ -192,14 +198,14 @@ def shapes(n: int, m: int) -> list[Edges]:
         [((0, 1), (0, 2)), ((0, 1), (1, 2)), ((0, 1), (2, 1))]
     """
     pairs = itertools.combinations(range(n), 2)
-    found = set()
+    representatives = set()
     for edges in itertools.combinations(pairs, m):
         renamed = (
             tuple(sorted((names[a], names[b]) for a, b in edges))
             for names in itertools.permutations(range(n))
         )
-        found.add(min(renamed))
-    return sorted(found)
+        representatives.add(min(renamed))
+    return sorted(representatives)
 
 
 @claim("Theorem T", "enumeration")
@@ -212,14 +218,14 @@ def theorem_t(trial: Trial) -> Found:
     """
     sizes = [(3, 2), (4, 2), (4, 3), (4, 4)][: trial.pick(3, 4)]
     shaped = [(n, edges) for n, m in sizes for edges in shapes(n, m)]
-    source, found = trial.source("theorem t"), []
+    source, gains = trial.source("theorem t"), []
     for n, edges in shaped:
         tied, truths = scored_ties(n, edges), World(n, edges).truths()
         for truth, _ in itertools.product(truths, range(trial.pick(1, 6))):
             table = dominance.as_table(dominance.random_rows((len(edges), n), source))
             text = f"given {edges}: {scales_text(table)}"
-            found += [(tie_gain(edges, one, truth, table), text) for one in tied]
-    return least(found, shapes=len(shaped))
+            gains += [(tie_gain(edges, bucket, truth, table), text) for bucket in tied]
+    return least(gains, shapes=len(shaped))
 
 
 def scored_ties(n: int, edges: Edges) -> list[tuple[int, ...]]:
@@ -229,8 +235,8 @@ def scored_ties(n: int, edges: Edges) -> list[tuple[int, ...]]:
         >>> scored_ties(3, ((0, 1), (0, 2)))
         [(1, 2)]
     """
-    seen, known = {item for pair in edges for item in pair}, graph(n, edges)
-    buckets = ties.equal_mean_ranks(mean_rank_order(known, 0), known)
+    seen, comparisons = {item for pair in edges for item in pair}, graph(n, edges)
+    buckets = ties.equal_mean_ranks(mean_rank_order(comparisons, 0), comparisons)
     return [tuple(sorted(bucket)) for bucket in buckets if seen.issuperset(bucket)]
 
 
@@ -265,11 +271,14 @@ def _sheets(
 ) -> ties.Sheets:
     """Let each reviewer score a bundle of items on a scale of a table."""
     marks = {
-        who: {item: table[who][-1 - truth.index(item)] for item in bundle}
-        for who, bundle in enumerate(bundles)
+        reviewer: {item: table[reviewer][-1 - truth.index(item)] for item in bundle}
+        for reviewer, bundle in enumerate(bundles)
     }
-    people = {item: [who for who in marks if item in marks[who]] for item in truth}
-    return ties.Sheets(people, marks)
+    reviewers = {
+        item: [reviewer for reviewer in marks if item in marks[reviewer]]
+        for item in truth
+    }
+    return ties.Sheets(reviewers, marks)
 
 
 @claim("Theorem A", "search")
@@ -280,12 +289,14 @@ def theorem_a(trial: Trial) -> Found:
     the true ranking: the canonical coin on scores relative to those is right more than
     half of the time on all scales tried.
     """
-    found = []
+    margins = []
     for n in (3, 4):
-        truths = [it for it in World(n, 0).truths() if it.index(0) < it.index(1)]
+        truths = [
+            truth for truth in World(n, 0).truths() if truth.index(0) < truth.index(1)
+        ]
         tried = Contest(_anchored_margin, tuple(truths), (2, n))
-        found.append(trial.lowest(f"{n} items", tried, trial.pick(40, 1500)))
-    return least(found)
+        margins.append(trial.lowest(f"{n} items", tried, trial.pick(40, 1500)))
+    return least(margins)
 
 
 def _anchored_margin(truth: Order, table: Table) -> Fraction:
@@ -293,8 +304,8 @@ def _anchored_margin(truth: Order, table: Table) -> Fraction:
     right, shared = Fraction(0), tuple(range(2, len(truth)))
     for crew in TRUTHS:
         sheets = _sheets([(item, *shared) for item in crew], truth, table)
-        one, two = ties.layer_values(sheets, (0, 1), ties.Layer(crew, shared))
-        right += exact_first(rational())(one - two) / 2
+        first, second = ties.layer_values(sheets, (0, 1), ties.Layer(crew, shared))
+        right += exact_first(rational())(first - second) / 2
     return right - HALF
 
 
@@ -310,14 +321,14 @@ def fails(trial: Trial, statistic: str) -> Found:
     names = [name for name in FIXED if name.partition("(")[0] == statistic]
     budget = trial.pick(60, 400)
     margin, text = max(
-        trial.lowest(name, against_coin(name, "halves", m), budget, told=False)
+        trial.lowest(name, against_coin(name, "halves", m), budget, families=False)
         for name, m in itertools.product(names, (2, 4))
     )
     return Found(margin, margin <= 0, text, {"names": ", ".join(names)})
 
 
 def _less_often(trial: Trial, tried: Contest, quick: int, full: int) -> Found:
-    margin, text = trial.averaged(tried, trial.pick(quick, full), told=False)
+    margin, text = trial.averaged(tried, trial.pick(quick, full), families=False)
     often = f"{float(6 * margin + 1):.4f} times as often"
     return Found(margin, margin < 0, f"{often}: {text}")
 
@@ -343,7 +354,9 @@ def reusing_flips(comparisons: Comparisons, scores: Scores, first: First) -> Dra
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
     # Every score has a reviewer of its own, who can be retired without a loss.
-    apart = {(who, item): y for who, ((_, item), y) in enumerate(scores.items())}
+    apart = {
+        (reviewer, item): y for reviewer, ((_, item), y) in enumerate(scores.items())
+    }
     return flips(comparisons, apart, first)
 
 
@@ -367,10 +380,12 @@ def fails_if_silent(_: Trial) -> Found:
     gives 101 and 100. Whenever both items have a score nothing is missing, and votes
     are right with probability {votes}, guarded with {guarded}.
     """
-    right = {it.name: _exact_chance(it, 1, 100) for it in (Votes(), Guarded())}
+    right = {
+        method.name: _exact_chance(method, 1, 100) for method in (Votes(), Guarded())
+    }
     margin = max(right.values()) - HALF
-    told = {name: f"{float(chance):.4g}" for name, chance in right.items()}
-    return Found(margin, margin < 0, "halves, given a score of each item", told)
+    facts = {name: f"{float(chance):.4g}" for name, chance in right.items()}
+    return Found(margin, margin < 0, "halves, given a score of each item", facts)
 
 
 @claim("Can fail: silence, ranking", "counterexample")
@@ -387,12 +402,12 @@ def fails_if_silent_ranking(_: Trial) -> Found:
         worse = 1 - better
         scores = {(0, better): 2, (0, 2): 1, (1, worse): 50, (1, 2): 1}
         exact = {pair: Fraction(score) for pair, score in scores.items()}
-        known = graph(3, ((0, 2), (1, 2)))
-        law = outcomes(program(known, exact, exact_first(rational())))
+        comparisons = graph(3, ((0, 2), (1, 2)))
+        law = outcomes(program(comparisons, exact, exact_first(rational())))
         margins.append(law.get((better, worse, 2), Fraction(0)) - HALF)
     margin = max(margins)
-    told = {"right": f"{float(margin + HALF):.4f}"}
-    return Found(margin, margin < 0, "given that both answered", told)
+    facts = {"right": f"{float(margin + HALF):.4f}"}
+    return Found(margin, margin < 0, "given that both answered", facts)
 
 
 @claim("Can fail: silence, p-values", "enumeration")
@@ -407,14 +422,20 @@ def fails_if_silent_p_values(_: Trial) -> Found:
 
     @functools.cache
     def is_small(*sides: tuple[int, ...]) -> bool:
-        found = p_values(*sides, statistic="midrank", design="coins")
-        return found.p_value_first <= alpha
+        values = p_values(*sides, statistic="midrank", design="coins")
+        return values.p_value_first <= alpha
 
     for drawn in itertools.product((0, 1), repeat=size):
-        first = tuple(size - who for who in range(size) if drawn[who] == 0)
+        first = tuple(
+            size - reviewer for reviewer in range(size) if drawn[reviewer] == 0
+        )
         # The second half of them score low, and answer.
-        second = tuple(size - who for who in range(size // 2, size) if drawn[who] == 1)
+        second = tuple(
+            size - reviewer
+            for reviewer in range(size // 2, size)
+            if drawn[reviewer] == 1
+        )
         seen += [is_small(first, second)] if first and second else []
     share = Fraction(sum(seen), len(seen))
-    told = {"alpha": float(alpha), "size": f"{float(share):.3f}"}
-    return Found(alpha - share, share > alpha, "coins, 8 reviewers", told)
+    facts = {"alpha": float(alpha), "size": f"{float(share):.3f}"}
+    return Found(alpha - share, share > alpha, "coins, 8 reviewers", facts)

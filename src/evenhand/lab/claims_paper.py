@@ -60,7 +60,9 @@ def theorem_1(trial: Trial) -> Found:
     ]
     source = trial.source("theorem 1")
     zoo += [_table_rule(source) for _ in range(trial.pick(200, 4000))]
-    best = max(map(dominance.refute, zoo), key=lambda found: found.probability)
+    best = max(
+        map(dominance.refute, zoo), key=lambda refutation: refutation.probability
+    )
     margin = best.probability - HALF
     return Found(margin, margin <= 0, repr(best), {"rules": len(zoo)})
 
@@ -68,7 +70,7 @@ def theorem_1(trial: Trial) -> Found:
 def _table_rule(source: Stream) -> FixedRule:
     scores = itertools.product(dominance.SCORES, repeat=2)
     questions = itertools.product(dominance.ASSIGNMENTS, scores)
-    answers = {(who, *two): 1 + below(source, 2) for who, two in questions}
+    answers = {(assigned, *pair): 1 + below(source, 2) for assigned, pair in questions}
     return lambda assignment, y1, y2: answers[assignment, int(y1), int(y2)]
 
 
@@ -87,8 +89,8 @@ def theorem_2(trial: Trial) -> Found:
 
 
 def _canonical(weight: GapWeight) -> worlds.Chances:
-    return lambda one, two: first_probability(
-        np.concatenate([one, two], axis=-1), weight=weight
+    return lambda first, second: first_probability(
+        np.concatenate([first, second], axis=-1), weight=weight
     )
 
 
@@ -100,14 +102,14 @@ def theorem_3(trial: Trial) -> Found:
     counterexamples, for every even number of reviewers up to {most}; the margin is the
     largest deviation.
     """
-    found: list[tuple[Fraction, str]] = []
+    margins: list[tuple[Fraction, str]] = []
     most = trial.pick(6, 8)
     for m, name in itertools.product(range(2, most + 1, 2), FIXED):
         powers, steps = [2**j for j in range(m)], [*range(m - 1), m * (m - 1) // 2]
         biases = powers if name == "median(middle)" else steps
         table = tuple((bias + HALF / 2, bias + 3 * HALF / 2) for bias in biases)
-        found += over_half([name], "halves", m, [table])
-    return none_off(found, most=most)
+        margins += over_half([name], "halves", m, [table])
+    return none_off(margins, most=most)
 
 
 def over_half(
@@ -117,8 +119,8 @@ def over_half(
     every: Any = np.array(listed := list(tables), dtype=object)
     for name, truth in itertools.product(names, worlds.TRUTHS):
         margins: Any = against_coin(name, design, m).margin(truth, every)
-        for found in map(dominance.Witness, margins, itertools.repeat(truth), listed):
-            yield found.margin, f"{name}, {design}: {found}"
+        for witness in map(dominance.Witness, margins, itertools.repeat(truth), listed):
+            yield witness.margin, f"{name}, {design}: {witness}"
 
 
 @claim("Theorem 4 (b)", "search", design="matched")
@@ -130,11 +132,11 @@ def theorem_4(trial: Trial, design: str) -> Found:
     The majority of canonical votes is right more than half of the time on all scales
     tried, with {counts} reviewers, assigned by the design {design}.
     """
-    found = []
+    margins = []
     for m, *budget in VOTERS[design]:
         tried = against_coin(votes, design, m, "only")
-        found.append(trial.lowest(f"{m} reviewers", tried, trial.pick(*budget)))
-    return least(found, counts=", ".join(str(m) for m, *_ in VOTERS[design]))
+        margins.append(trial.lowest(f"{m} reviewers", tried, trial.pick(*budget)))
+    return least(margins, counts=", ".join(str(m) for m, *_ in VOTERS[design]))
 
 
 @functools.cache
@@ -163,7 +165,7 @@ def lemma_1a(_: Trial) -> Found:
     {checked} sets of comparisons leaves its T topological orderings equally likely; the
     margin is the largest deviation from 1/T.
     """
-    found = []
+    deviations = []
     for n, edges, joint in _every_joint():
         orderings = set(all_orderings(worlds.graph(n, edges)))
         even = sum(joint.values(), Fraction(0)) / len(orderings)
@@ -171,8 +173,8 @@ def lemma_1a(_: Trial) -> Found:
             abs(joint.get(truth, Fraction(0)) - even * (truth in orderings))
             for truth in itertools.permutations(range(n))
         )
-        found.append((off / even / len(orderings), f"given {list(edges)}"))
-    return none_off(found, checked=len(found))
+        deviations.append((off / even / len(orderings), f"given {list(edges)}"))
+    return none_off(deviations, checked=len(deviations))
 
 
 @claim("Lemma 1 (b)", "enumeration")
@@ -240,13 +242,15 @@ def algorithm_2(trial: Trial) -> Found:
     same rankings by the same coins with the same probabilities, so whatever the scales;
     the margin is 1 if one differs.
     """
-    sizes, found = range(2, trial.pick(3, 5) + 1), []
+    sizes, deviations = range(2, trial.pick(3, 5) + 1), []
     for edges in itertools.chain(*(sorted(_joint(4, size)) for size in sizes)):
-        m, known = len(edges), worlds.graph(4, edges)
-        ours = over_reviewers(worlds.coin_law(flips, known, edges), m)
-        theirs = worlds.coin_law(printed_algorithm_2(edges, m), known, [range(4)] * m)
-        found.append((Fraction(ours != theirs), f"differ given {edges}"))
-    return none_off(found, checked=len(found))
+        m, comparisons = len(edges), worlds.graph(4, edges)
+        ours = over_reviewers(worlds.coin_law(flips, comparisons, edges), m)
+        theirs = worlds.coin_law(
+            printed_algorithm_2(edges, m), comparisons, [range(4)] * m
+        )
+        deviations.append((Fraction(ours != theirs), f"differ given {edges}"))
+    return none_off(deviations, checked=len(deviations))
 
 
 def over_reviewers(law: worlds.CoinLaw, m: int) -> worlds.CoinLaw:
@@ -300,8 +304,12 @@ def printed_algorithm_2(pairs: Edges, m: int) -> worlds.Estimator:
             after = list(start)
             for position, crew in zip(positions, crews, strict=True):
                 a, b = start[position : position + 2]
-                one, other = crew if chance.coin(HALF) else crew[::-1]
-                if not chance.coin(first(scores[one, a] - scores[other, b])):
+                first_reviewer, second_reviewer = (
+                    crew if chance.coin(HALF) else crew[::-1]
+                )
+                if not chance.coin(
+                    first(scores[first_reviewer, a] - scores[second_reviewer, b])
+                ):
                     after[position : position + 2] = [b, a]
             return tuple(after)
 
@@ -314,14 +322,14 @@ def _flips(
     comparisons: Comparisons, start: Order, pairs: Edges, chance: Chance
 ) -> list[int]:
     """Choose positions to flip and use up a pair of items for each of the two."""
-    left, positions = list(pairs), [-2]
+    remaining, positions = list(pairs), [-2]
     for position, (a, b) in enumerate(itertools.pairwise(start)):
         flipped = (*start[:position], b, a, *start[position + 2 :])
-        holding = [[pair for pair in left if item in pair] for item in (a, b)]
+        holding = [[pair for pair in remaining if item in pair] for item in (a, b)]
         free = position > positions[-1] + 1 and is_ordering(comparisons, flipped)
         if free and all(holding):
             used = [choices[chance.pick(len(choices))] for choices in holding]
-            left = [pair for pair in left if pair not in used]
+            remaining = [pair for pair in remaining if pair not in used]
             positions.append(position)
     return positions[1:]
 
@@ -351,13 +359,13 @@ def _in_worlds(
         budgets: Evaluations at each true ranking by world, of a quick run and a full.
         tried: From what is tried, for people, to what sets it up in a world.
     """
-    found, cases = [], []
+    margins, cases = [], []
     for size, budget in zip(SMALL, budgets[not trial.quick], strict=True):
         for label, set_up in tried.items() if budget else ():
             margin, text = trial.averaged(set_up(worlds.World(*size)), budget)
-            found.append((margin, f"{label}{text}"))
+            margins.append((margin, f"{label}{text}"))
         cases += [str(size)] * bool(budget)
-    return least(found, cases=", ".join(cases))
+    return least(margins, cases=", ".join(cases))
 
 
 @claim("Theorem 6, noise by reviewer", "search", laws="a law of each reviewer's own")
@@ -400,16 +408,16 @@ class _Rearranged(NamedTuple):
 def _rearranged() -> Iterator[_Rearranged]:
     """Go through all comparisons of 3 or 4 items, all twins in them and all starts."""
     for n, edges, _ in _every_joint():
-        known = worlds.graph(n, edges)
-        reach, orderings = closure(known), tuple(all_orderings(known))
-        for members in twin_classes(known, by="closure"):
+        comparisons = worlds.graph(n, edges)
+        reach, orderings = closure(comparisons), tuple(all_orderings(comparisons))
+        for members in twin_classes(comparisons, by="closure"):
             for pair in itertools.combinations(members, 2):
                 above = tuple(np.flatnonzero(reach[:, pair[0]]).tolist())
                 below = tuple(np.flatnonzero(reach[pair[0]]).tolist())
                 for start in itertools.permutations(range(n)):
                     after = tuple(rearrange(start, above, pair, below).tolist())
                     around = above, pair, below, start, after
-                    yield _Rearranged(known, orderings, *around)
+                    yield _Rearranged(comparisons, orderings, *around)
 
 
 @claim("Lemma 2", "enumeration")
@@ -468,18 +476,18 @@ def theorem_7_witness(_: Trial) -> Found:
     gains, holds = [], True
     for case in _rearranged():
         order = index_order(case.known)
-        rest = set(order) - {*case.above, *case.pair, *case.below}
+        others = set(order) - {*case.above, *case.pair, *case.below}
         # The twins as far apart as the comparisons allow.
-        groups = (case.above, case.pair[:1], rest, case.pair[1:], case.below)
+        groups = (case.above, case.pair[:1], others, case.pair[1:], case.below)
         truth = tuple(item for group in groups for item in order if item in group)
         holds = holds and truth in case.orderings
         places = sorted(case.after.index(item) for item in case.pair)
         right, wrong = list(case.after), list(case.after)
-        for place, item, other in zip(places, case.pair, case.pair[::-1], strict=True):
-            right[place], wrong[place] = item, other
+        for place, item, twin in zip(places, case.pair, case.pair[::-1], strict=True):
+            right[place], wrong[place] = item, twin
         gains.append(loss(tuple(wrong), truth) - loss(tuple(right), truth))
-    told = {"checked": len(gains)}
-    return Found(Fraction(min(gains)), holds and min(gains) > 0, told=told)
+    facts = {"checked": len(gains)}
+    return Found(Fraction(min(gains)), holds and min(gains) > 0, told=facts)
 
 
 @claim("Theorem 8", "search")
@@ -513,7 +521,7 @@ def theorem_8_given(trial: Trial) -> Found:
     ranking has free neighbours with scores, and as often otherwise; the margin is the
     smallest of the former.
     """
-    found, holds = [], True
+    margins, holds = [], True
     most, budget = trial.pick(3, 5), trial.pick(25, 200)
     every = list(itertools.combinations(range(4), 2))
     subsets = [itertools.combinations(every, m) for m in range(2, most + 1)]
@@ -524,10 +532,10 @@ def theorem_8_given(trial: Trial) -> Found:
             {a, b} <= touched and (a, b) not in pairs
             for a, b in itertools.pairwise(range(4))
         ):
-            found.append((margin, f"given {pairs}: {text}"))
+            margins.append((margin, f"given {pairs}: {text}"))
         else:
             holds = holds and margin == 0
-    strict = least(found, most=most)
+    strict = least(margins, most=most)
     return strict._replace(holds=holds and strict.holds)
 
 

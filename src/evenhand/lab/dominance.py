@@ -106,12 +106,12 @@ class Contest:
         depend on the true ranking, so each is searched by itself.
         """
         search = functools.partial(worst, budget=budget, families=families)
-        found = []
+        witnesses = []
         for truth in self.truths:
             at, source = functools.partial(self.margin, truth), f"adversary {truth}"
             margin, table = search(at, self.shape, stream(seed, source))
-            found.append(Witness(margin, truth, table))
-        return tuple(found)
+            witnesses.append(Witness(margin, truth, table))
+        return tuple(witnesses)
 
 
 def against_coin(
@@ -152,9 +152,9 @@ def contest(
         >>> contest(worlds.flips, worlds.uniform, worlds.World(3, 2)).shape
         (2, 3)
     """
-    given = where, method, baseline, worlds.loss_named(loss)
+    setting = where, method, baseline, worlds.loss_named(loss)
     margins = {
-        truth: worlds.margin_polynomial(*given, truth)
+        truth: worlds.margin_polynomial(*setting, truth)
         for truth in truths or where.truths()
     }
     first = worlds.exact_first(rational())
@@ -196,7 +196,7 @@ def worst(
     """
     starts = family_rows(shape) if families else (random_rows(shape, source),)
     looked = [(margin(as_table(rows)), rows) for rows in starts[: max(1, budget)]]
-    here, rows = best = min(looked, key=lambda one: one[0])
+    here, rows = best = min(looked, key=lambda candidate: candidate[0])
     # Margins can shrink towards nothing for ever, so no climb gets more than its share.
     longest, climbed, idle = max(PATIENCE, budget // CLIMBS), 0, 0
     for _ in range(budget - len(looked)):
@@ -208,7 +208,7 @@ def worst(
         # Steps on level ground lead out of the plateaus that fixed rules have.
         if anew or there <= here:
             rows, here = changed, there
-        best = min(best, (there, changed), key=lambda one: one[0])
+        best = min(best, (there, changed), key=lambda candidate: candidate[0])
     return best[0], as_table(best[1])
 
 
@@ -224,14 +224,14 @@ def family_rows(shape: tuple[int, int]) -> tuple[Rows, ...]:
     spread = [(place + 1) * UNIT // (n_items + 1) for place in range(n_items)]
     close = [UNIT // 2 + place for place in range(n_items)]
     unused = np.random.default_rng(0)
-    found = []
+    tables = []
     for name in FAMILIES:
         for thousandths in (spread, close):
             row = [Fraction(value, UNIT) for value in thousandths]
             values = np.array([row] * n_reviewers, dtype=object)
             table = scales(name).apply(values, unused) * UNIT
-            found.append(tuple(tuple(map(int, row)) for row in table.tolist()))
-    return tuple(found)
+            tables.append(tuple(tuple(map(int, row)) for row in table.tolist()))
+    return tuple(tables)
 
 
 def random_rows(shape: tuple[int, int], source: Stream) -> Rows:
@@ -267,7 +267,7 @@ def _moved(rows: Rows, source: Stream) -> Rows:
         chosen = below(source, len(rows))
         move = MOVES[below(source, len(MOVES))]
         row = move(rows[chosen], rows[below(source, len(rows))], source)
-        kept = all(one < other for one, other in itertools.pairwise(row))
+        kept = all(lower < upper for lower, upper in itertools.pairwise(row))
         if kept and row != rows[chosen] and max(map(abs, row)) <= FARTHEST:
             return (*rows[:chosen], row, *rows[chosen + 1 :])
 
@@ -290,9 +290,9 @@ def _stretch(row: Row, _: Row, source: Stream) -> Row:
     return tuple(fixed + (value - fixed) * top // bottom for value in row)
 
 
-def _meet(row: Row, other: Row, source: Stream) -> Row:
+def _meet(row: Row, target_row: Row, source: Stream) -> Row:
     """Shift until one score nearly meets, or just passes, a score of another."""
-    target = other[below(source, len(other))] + below(source, 3) - 1
+    target = target_row[below(source, len(target_row))] + below(source, 3) - 1
     step = target - row[below(source, len(row))]
     return tuple(value + step for value in row)
 
@@ -324,8 +324,8 @@ class Refutation:
     probability: Fraction
 
     def __repr__(self) -> str:
-        told = "f1(0) = {}, f1(1) = {}; f2(0) = {}, f2(1) = {}"
-        tables = told.format(*itertools.chain(*self.scales))
+        template = "f1(0) = {}, f1(1) = {}; f2(0) = {}, f2(1) = {}"
+        tables = template.format(*itertools.chain(*self.scales))
         right = f"right with probability {self.probability} ({self.construction})"
         return f"{right}: item {self.better} is better, {tables}"
 
@@ -371,15 +371,18 @@ def refute(rule: FixedRule) -> Refutation:
     constructions: list[tuple[str, tuple[Scale, Scale]]] = [
         ("disjoint ranges", ends),
         ("disjoint ranges", ends[::-1]),
-        *(("equal scales", (one, one)) for one in itertools.combinations(SCORES, 2)),
+        *(
+            ("equal scales", (shared, shared))
+            for shared in itertools.combinations(SCORES, 2)
+        ),
     ]
     tried = []
     for (construction, used), better in itertools.product(constructions, (1, 2)):
         answers = []
         for assignment in ASSIGNMENTS:
             pairs = zip(assignment, used, strict=True)
-            given = {item: scale[item == better] for item, scale in pairs}
-            answers.append(_answer(rule, assignment, given[1], given[2]))
+            scores = {item: scale[item == better] for item, scale in pairs}
+            answers.append(_answer(rule, assignment, scores[1], scores[2]))
         right = Fraction(answers.count(better), len(ASSIGNMENTS))
         tried.append(Refutation(construction, better, used, tuple(answers), right))
     return min(tried, key=lambda refutation: refutation.probability)

@@ -109,10 +109,12 @@ def _section(panels: Sequence[tuple[Figure, Chart]]) -> Markup:
     first = panels[0][0]
     number = first.name.removeprefix("fig")[:1]
     title = first.title.partition(":")[0] if len(panels) > 1 else first.title
-    notes = (Markup("<p>{}</p>").format(it.message) for it in first.notices)
+    notes = (Markup("<p>{}</p>").format(notice.message) for notice in first.notices)
     return SECTION.format(
         title=f"Figure {number}: {title}",
-        charts=Markup("").join(draw_chart(chart, it.title) for it, chart in panels),
+        charts=Markup("").join(
+            draw_chart(chart, figure.title) for figure, chart in panels
+        ),
         notes=Markup("").join(notes),
         tables=Markup("").join(_table(figure) for figure, _ in panels),
     )
@@ -120,7 +122,9 @@ def _section(panels: Sequence[tuple[Figure, Chart]]) -> Markup:
 
 def _table(figure: Figure) -> Markup:
     def cells(cell: Markup, values: Sequence[object]) -> Markup:
-        shown = (f"{it:.4g}" if isinstance(it, float) else it for it in values)
+        shown = (
+            f"{value:.4g}" if isinstance(value, float) else value for value in values
+        )
         return Markup("").join(map(cell.format, shown))
 
     rows = (cells(Markup("<td>{}</td>"), [*row.values()]) for row in figure.rows)
@@ -185,29 +189,31 @@ def ticks(channel: Mapping[str, Any]) -> list[float]:
     low, high = channel["scale"]["domain"]
     rough = (high - low) / TICKS
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(it * power for it in (1, 2, 5, 10) if it * power >= rough)
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
     first = math.ceil(low / step)
-    return [step * it for it in range(first, math.floor(high / step) + 1)]
+    return [step * number for number in range(first, math.floor(high / step) + 1)]
 
 
 def _attributes(look: Mapping[str, object]) -> Markup:
-    return Markup("").join(Markup(' {}="{}"').format(*it) for it in look.items())
+    return Markup("").join(
+        Markup(' {}="{}"').format(*attribute) for attribute in look.items()
+    )
 
 
 def _text(
-    x: float, y: float, said: object, anchor: str = "start", **look: object
+    x: float, y: float, content: object, anchor: str = "start", **look: object
 ) -> Markup:
     more = _attributes(look)
-    made = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}"{}>{}</text>')
-    return made.format(x, y, anchor, more, said)
+    template = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}"{}>{}</text>')
+    return template.format(x, y, anchor, more, content)
 
 
 def _line(ends: Sequence[float], colour: str, width: float, **look: object) -> Markup:
     more = _attributes(look)
-    made = Markup(
+    template = Markup(
         '<path d="M{:.1f},{:.1f}L{:.1f},{:.1f}" stroke="{}" stroke-width="{}"{}/>'
     )
-    return made.format(*ends, colour, width, more)
+    return template.format(*ends, colour, width, more)
 
 
 def _title(chart: Chart) -> Iterator[Markup]:
@@ -247,27 +253,27 @@ def _draw_line(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
     look, points = layer["mark"], _points(layer, x, y)
     path = "L".join(f"{across:.1f},{down:.1f}" for across, down, _ in points)
     dash = look.get("strokeDash", (1, 0))
-    made = Markup(
+    template = Markup(
         '<path d="M{}" fill="none" stroke="{}" stroke-width="{}" '
         'stroke-dasharray="{}"/>'
     )
     # A line of gaps only, between points, is not drawn.
     if path and dash[0]:
         solid = "none" if 0 in dash else " ".join(map(str, dash))
-        yield made.format(path, look["color"], look["strokeWidth"], solid)
+        yield template.format(path, look["color"], look["strokeWidth"], solid)
 
 
 def _draw_points(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
     look = layer["mark"]
     half = math.sqrt(look["size"]) / 2
     path = SHAPES[look["shape"]].format(r=half, w=math.sqrt(2) * half)
-    made = Markup(
+    template = Markup(
         '<path transform="translate({:.1f} {:.1f})" d="{}" fill="{}" stroke="{}" '
         'stroke-width="{}"/>'
     )
     for across, down, _ in _points(layer, x, y):
         shown = look["fill"], look["color"], look["strokeWidth"]
-        yield made.format(across, down, path, *shown)
+        yield template.format(across, down, path, *shown)
 
 
 def _draw_rules(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:

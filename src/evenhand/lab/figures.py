@@ -207,8 +207,8 @@ def many_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
         m = math.comb(n, 2) // 2
         # Counted from 1, a slope is never 0.
         scales = np.stack([1 - rng.random(m), rng.random(m)])
-        found = kendall_samples(n * rng.random(n), scales, size.samples, rng)
-        means[n].append(found.mean(axis=0))
+        samples = kendall_samples(n * rng.random(n), scales, size.samples, rng)
+        means[n].append(samples.mean(axis=0))
     parameters = {
         **WEIGHT,
         "values": "uniform from 0 to n",
@@ -222,7 +222,9 @@ def many_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
         Notice("no_theorem", f"n = 3: {NO_THEOREM}."),
     )
     title = "Many items: Kendall tau against the index order"
-    rows = [row for n, found in means.items() for row in _compared(n, np.array(found))]
+    rows = [
+        row for n, trials in means.items() for row in _compared(n, np.array(trials))
+    ]
     return Figure(name, title, tuple(rows), parameters, seed, notices)
 
 
@@ -246,9 +248,9 @@ def draw_samples(
     first, second = np.triu_indices(n, 1)
     everybody = np.full(len(first), -1)
     everybody[:n_reviewers] = np.arange(n_reviewers)
-    who = rng.permuted(np.tile(everybody, (count, 1)), axis=1)
+    codes = rng.permuted(np.tile(everybody, (count, 1)), axis=1)
     reviewers = np.full((count, n, n), -1)
-    reviewers[:, first, second] = reviewers[:, second, first] = who
+    reviewers[:, first, second] = reviewers[:, second, first] = codes
     return named, reviewers
 
 
@@ -317,19 +319,19 @@ def flip_gains(
     fresh = compared.copy()
     free = np.ones(count, dtype=np.bool_)
     for place in range(n - 1):
-        here, one, two = np.arange(count), order[:, place], order[:, place + 1]
-        scored = fresh[here, one].any(axis=1) & fresh[here, two].any(axis=1)
-        free &= scored & ~compared[here, one, two]
-        here, one, two = here[free], one[free], two[free]
+        here, first, second = np.arange(count), order[:, place], order[:, place + 1]
+        scored = fresh[here, first].any(axis=1) & fresh[here, second].any(axis=1)
+        free &= scored & ~compared[here, first, second]
+        here, first, second = here[free], first[free], second[free]
         scores = []
-        for item in (one, two):
+        for item in (first, second):
             rows = fresh[here, item]
-            other = (rows * rng.random(rows.shape)).argmax(axis=1)
-            fresh[here, item, other] = fresh[here, other, item] = False
-            slope, shift = scales[:, reviewers[here, item, other]]
+            partner = (rows * rng.random(rows.shape)).argmax(axis=1)
+            fresh[here, item, partner] = fresh[here, partner, item] = False
+            slope, shift = scales[:, reviewers[here, item, partner]]
             scores.append(slope * values[here, item] + shift)
         gap = scores[0] - scores[1]
-        worse = np.sign(values[here, one] - values[here, two]) / 2
+        worse = np.sign(values[here, first] - values[here, second]) / 2
         by_scores[here] += worse * (1 - gap / (1 + np.abs(gap)))
         by_lot[here] += worse
         # Who was settled is not looked at again.
@@ -405,11 +407,11 @@ def trade(name: str, seed: int, **_: object) -> Figure:
         1.0
     """
     rows = [{**tradeoff(2.0**exponent), "k": exponent} for exponent in EXPONENTS]
-    one = rows[-EXPONENTS[0]]
+    point = rows[-EXPONENTS[0]]
     notice = Notice(
         "read_off_plot",
         "The paper's maximum, approximately (25 %, 9 %) at gamma = 1, was read off a "
-        f"plot: the point is ({one['perfect']:.2f} %, {one['biased']:.2f} %).",
+        f"plot: the point is ({point['perfect']:.2f} %, {point['biased']:.2f} %).",
     )
     title = "Perfect calibration against one biased reviewer"
     parameters: dict[str, Json] = {"weight": "gamma gap / (1 + gamma gap)"}
@@ -441,7 +443,7 @@ def tradeoff(gamma: float) -> Row:
     # The larger of two uniform values minus the smaller has this density.
     weight, density = rational(gamma), 2 * (1 - GAPS) * SHARES
     right = [odd(weight, GAPS + bias) + odd(weight, GAPS - bias) for bias in (0, 1)]
-    perfect, biased = (100 * float((it - 1) @ density) for it in right)
+    perfect, biased = (100 * float((chances - 1) @ density) for chances in right)
     return {"gamma": float(gamma), "perfect": perfect, "biased": biased}
 
 
@@ -490,14 +492,14 @@ def reproduce(
     for name, (panels, work_out, draw) in FIGURES.items():
         if name not in wanted and ALL not in wanted:
             continue
-        found = [work_out(panel, seed, size=size) for panel in panels]
-        figures += found
+        panel_figures = [work_out(panel, seed, size=size) for panel in panels]
+        figures += panel_figures
         if folder is not None:
-            drawn = [(figure, draw(figure)) for figure in found]
+            drawn = [(figure, draw(figure)) for figure in panel_figures]
             sections.append([*drawn])
-            if len(found) > 1:
+            if len(panel_figures) > 1:
                 joined = charts.beside([chart for _, chart in drawn])
-                drawn.append((_joined(found), joined))
+                drawn.append((_joined(panel_figures), joined))
             write_all([file for pair in drawn for file in _files(*pair, folder)])
     if folder is not None:
         write_all([Output(str(folder / PAGE), figure_page(sections, seed))])
@@ -568,12 +570,14 @@ def many_items_chart(figure: Figure) -> Chart:
     trials, samples = figure.parameters["trials"], figure.parameters["samples"]
     x = Axis("n", "number of items", (2.8, 55), (3, 4, 5, 7, 10, 15, 20, 30, 50), "log")
     y = Axis("improvement", "improvement in Kendall tau (%)", (-4, 38))
-    told = [f"{trials} trials of {samples} samples; bars: \u00b1 {BAR} s.e."]
+    subtitle = [f"{trials} trials of {samples} samples; bars: \u00b1 {BAR} s.e."]
     title, rows = "Ranking, against the index order", map(_with_bar, figure.rows)
-    chart = charts.lines([*rows], RANKINGS, x=x, y=y, title=title, subtitle=told)
+    chart = charts.lines([*rows], RANKINGS, x=x, y=y, title=title, subtitle=subtitle)
     note: Row = {"n": 3, "improvement": 0.0, "label": "n = 3: no theorem applies"}
-    said = charts.labelled_points([note], x=x, y=y, colour=charts.GREY, offset=(-2, 13))
-    return charts.over(chart, said)
+    label_layer = charts.labelled_points(
+        [note], x=x, y=y, colour=charts.GREY, offset=(-2, 13)
+    )
+    return charts.over(chart, label_layer)
 
 
 def trade_chart(figure: Figure) -> Chart:
@@ -594,13 +598,13 @@ def trade_chart(figure: Figure) -> Chart:
         {**row, "method": "curve", "label": GAMMAS.get(int(row["k"]), "")}
         for row in figure.rows
     ]
-    left, right = points[: 1 - EXPONENTS[0]], points[1 - EXPONENTS[0] :]
+    left_points, right_points = points[: 1 - EXPONENTS[0]], points[1 - EXPONENTS[0] :]
     labelled = functools.partial(charts.labelled_points, x=x, y=y, colour=charts.BLUE)
     return charts.over(
         charts.lines(curve, CURVE, x=x, y=y, title=title),
         charts.lines(points, POINTS, x=x, y=y),
-        labelled(left, offset=(-8, 0), align="right"),
-        labelled(right, offset=(8, -4)),
+        labelled(left_points, offset=(-8, 0), align="right"),
+        labelled(right_points, offset=(8, -4)),
     )
 
 

@@ -41,13 +41,13 @@ def require(rule: str, *, holds: bool) -> None:
         raise RuleError(rule)
 
 
-def read(what: str, text: str, known: Known) -> Any:  # noqa: ANN401 - what it names
+def read(what: str, text: str, makers: Known) -> Any:  # noqa: ANN401 - what it names
     """Read a text such as "affine:0:1": a name, and numbers after colons.
 
     Args:
         what: What it is, for messages.
         text: The text.
-        known: From names to the numbers if they are left out, None for those that must
+        makers: From names to the numbers if they are left out, None for those that must
             not be, and to what turns numbers into what the text names.
 
     Raises:
@@ -57,15 +57,15 @@ def read(what: str, text: str, known: Known) -> Any:  # noqa: ANN401 - what it n
         >>> read("noise", "normal:1/4", {"normal": ((None, 2), max)})
         2
     """
-    name, *given = [text] if text in known else text.split(":")
-    if name not in known:
-        raise OptionError(unknown(what.removesuffix("s"), name, known))
-    usual, made = known[name]
+    name, *numbers = [text] if text in makers else text.split(":")
+    if name not in makers:
+        raise OptionError(unknown(what.removesuffix("s"), name, makers))
+    usual, maker = makers[name]
     few, many = usual.count(None), len(usual)
     try:
         count = f"at least {few} and at most {many} numbers after {name!r}"
-        require(count, holds=few <= len(given) <= many)
-        return made(*map(_number, given), *usual[len(given) :])
+        require(count, holds=few <= len(numbers) <= many)
+        return maker(*map(_number, numbers), *usual[len(numbers) :])
     except RuleError as rule:
         raise OptionError(f"{what} must have {rule}, got {text!r}.") from None
 
@@ -140,12 +140,12 @@ def scales(spec: str, *, span: Span = UNIT) -> Scales:
     steps = [
         ":".join(part.strip() for part in step.split(":")) for step in spec.split(THEN)
     ]
-    known = families(span)
-    applied: list[Apply] = [read("scales", step, known) for step in steps]
+    makers = families(span)
+    applied: list[Apply] = [read("scales", step, makers) for step in steps]
 
     def apply(values: Floats, rng: np.random.Generator) -> Floats:
-        for one in applied:
-            values = one(values, rng)
+        for transform in applied:
+            values = transform(values, rng)
         return values
 
     return Scales(f" {THEN} ".join(steps), apply)
@@ -167,7 +167,10 @@ def families(span: Span = UNIT) -> Known:
         "disjoint": lambda m: [2 * j * (span[1] - span[0]) for j in range(m)],
     }
     return {
-        **{name: ((), functools.partial(_add, it)) for name, it in fixed.items()},
+        **{
+            name: ((), functools.partial(_add, offsets))
+            for name, offsets in fixed.items()
+        },
         "bias": ((0.5,), _bias),
         "affine": ((0, 1, 0, 1), _affine),
         "power": ((0.25, 4), functools.partial(_power, span)),

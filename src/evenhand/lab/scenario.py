@@ -127,9 +127,9 @@ class Scenario:
 FIELDS = tuple(field.name for field in dataclasses.fields(Scenario))
 
 
-def _known(name: str, value: object, known: Collection[str]) -> None:
-    if value not in known:
-        raise OptionError(unknown(name, value, known))
+def _known(name: str, value: object, allowed: Collection[str]) -> None:
+    if value not in allowed:
+        raise OptionError(unknown(name, value, allowed))
 
 
 def _defaults(scenario: Scenario) -> dict[str, object]:

@@ -109,8 +109,8 @@ class Simulation:
             'evenhand.simulate/1'
         """
         fields = {**asdict(self), "rows": [*map(asdict, self.rows)]}
-        told = {"warnings": [*fields.pop("notices")], "version": version()}
-        return {"schema": "evenhand.simulate/1", **fields, **told}
+        footer = {"warnings": [*fields.pop("notices")], "version": version()}
+        return {"schema": "evenhand.simulate/1", **fields, **footer}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars dataframe.
@@ -125,11 +125,11 @@ class Simulation:
     def __repr__(self) -> str:
         lines = [f"{self.trials} trials, seed {self.seed}"]
         for row in self.rows:
-            said = f"{row.method}: {row.loss} {row.risk:.4g} (se {row.se:.2g})"
+            line = f"{row.method}: {row.loss} {row.risk:.4g} (se {row.se:.2g})"
             if row.improvement is not None:
-                said += f", improvement {row.improvement:.3g} %"
-                said += f" (se {row.improvement_se:.2g})"
-            lines.append(said)
+                line += f", improvement {row.improvement:.3g} %"
+                line += f" (se {row.improvement_se:.2g})"
+            lines.append(line)
         return "\n".join(lines)
 
 
@@ -199,15 +199,15 @@ def simulate(
     """
     plan = _plan(scenario, methods, losses, baseline, trials, seed_from(rng))
     require_executor(executor)
-    found: list[Floats] = []
+    loss_blocks: list[Floats] = []
     tied = done = 0
     # Closed on an interrupt, which cancels what has not begun.
     with contextlib.closing(_blocks(plan, executor)) as blocks:
         for part, ties in blocks:
-            found.append(part)
+            loss_blocks.append(part)
             tied, done = tied + ties, done + len(part)
             say("Trials", done, trials)
-    rows = _rows(plan, np.concatenate(found))
+    rows = _rows(plan, np.concatenate(loss_blocks))
     notices = _notices(scenario, tied / trials)
     return Simulation(rows, trials, _parameters(plan), plan.seed, notices)
 
@@ -269,9 +269,9 @@ def run_block(plan: Plan, number: int) -> Block:
 def _blocks(plan: Plan, executor: Executor | None) -> Generator[Block]:
     """Run all blocks in their order, in other processes if that is worth it."""
     run, count = functools.partial(run_block, plan), -(-plan.trials // BLOCK)
-    begun = time.perf_counter()
+    started_at = time.perf_counter()
     yield from map(run, range(min(TIMED, count)))
-    each = (time.perf_counter() - begun) / TIMED
+    each = (time.perf_counter() - started_at) / TIMED
     place = executor if each * count > WORTH_SECONDS else None
     batch = max(1, round(BATCH_SECONDS / each))
     yield from run_parts(run, range(TIMED, count), place, batch=batch)
@@ -298,11 +298,13 @@ def two_item_losses(
     chances = np.full((len(scores), len(tried)), 0.5)
     for count in set(firsts.tolist()) - {0, sides.shape[1]}:
         rows = firsts == count
-        one, two = scores[rows, :count], scores[rows, count:]
-        pairs = min(count, two.shape[1])
+        first_scores, second_scores = scores[rows, :count], scores[rows, count:]
+        pairs = min(count, second_scores.shape[1])
         for column, rule in enumerate(tried):
             used = pairs if rule.pairs == "only" else None
-            chances[rows, column] = rule.chance(one[:, :used], two[:, :used])
+            chances[rows, column] = rule.chance(
+                first_scores[:, :used], second_scores[:, :used]
+            )
     better = trials.values[:, :1] > trials.values[:, 1:]
     wrong = np.where(better, 1 - chances, chances)
     return wrong[..., None] * [named_loss(loss)([0, 1], [1, 0]) for loss in losses]
@@ -383,7 +385,7 @@ def _plan(
     require_sequence("names or functions", methods=methods)
     require_sequence("names", losses=losses)
     kind: Any = RankMethod if scenario.job == "rank" else Rule
-    tried: list[Any] = [as_method(one, kind) for one in methods]
+    tried: list[Any] = [as_method(method, kind) for method in methods]
     names = (losses,) if isinstance(losses, str) else tuple(losses)
     for name in names:
         if not isinstance(name, str):
@@ -403,12 +405,12 @@ def _plan(
     return Plan(scenario, tuple(tried), names, base, trials, seed)
 
 
-def _rows(plan: Plan, found: Floats) -> tuple[Row, ...]:
+def _rows(plan: Plan, losses: Floats) -> tuple[Row, ...]:
     rows = []
-    for i, j in np.ndindex(found.shape[1:]):
+    for i, j in np.ndindex(losses.shape[1:]):
         gain: tuple[float, float] | tuple[None, None] = (None, None)
-        ours = found[:, i, j]
-        if plan.baseline is not None and (base := found[:, plan.baseline, j]).any():
+        ours = losses[:, i, j]
+        if plan.baseline is not None and (base := losses[:, plan.baseline, j]).any():
             gain = improvement(base, ours)
         risk, se = float(ours.mean()), standard_error(ours)
         rows.append(Row(_label(plan.methods[i]), plan.losses[j], risk, se, *gain))
@@ -461,7 +463,7 @@ def _parameters(plan: Plan) -> dict[str, Json]:
 
 def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
     n, m, ranks = scenario.items, scenario.reviewers, scenario.job == "rank"
-    left = (
+    consequence = (
         "void the paper's ranking guarantees"
         if ranks
         else "leave 'never worse than a coin', not 'strictly better'"
@@ -475,6 +477,6 @@ def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
         "pairs of items.",
         "ties_within_reviewers": share > 0
         and f"In {100 * share:.3g} % of trials a reviewer gives equal scores to "
-        f"unequal items; ties {left}.",
+        f"unequal items; ties {consequence}.",
     }
     return tuple(Notice(code, text) for code, text in notices.items() if text)

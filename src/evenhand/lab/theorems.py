@@ -120,7 +120,7 @@ class Trial:
         return stream(self.seed, f"theorems {purpose}")
 
     def lowest(
-        self, label: str, tried: Contest, budget: int, *, told: bool = True
+        self, label: str, tried: Contest, budget: int, *, families: bool = True
     ) -> Where:
         """Search for the smallest margin at any true ranking, and say where it is.
 
@@ -128,17 +128,17 @@ class Trial:
             label: What is tried, for people.
             tried: The same, for the search.
             budget: How often the margin may be evaluated at each true ranking.
-            told: Whether the search starts from the paper's families.
+            families: Whether the search starts from the paper's families.
         """
-        found = min(tried.searched(budget, self.seed, families=told))
-        return found.margin, f"{label}: {found}"
+        witness = min(tried.searched(budget, self.seed, families=families))
+        return witness.margin, f"{label}: {witness}"
 
-    def averaged(self, tried: Contest, budget: int, *, told: bool = True) -> Where:
+    def averaged(self, tried: Contest, budget: int, *, families: bool = True) -> Where:
         """Return the smallest margin at a uniform true ranking, and its worst part."""
-        found = tried.searched(budget, self.seed, families=told)
+        witnesses = tried.searched(budget, self.seed, families=families)
         m, n = tried.shape
-        average = statistics.mean(one.margin for one in found)
-        return average, f"{n} items, {m} reviewers: {min(found)}"
+        average = statistics.mean(witness.margin for witness in witnesses)
+        return average, f"{n} items, {m} reviewers: {min(witnesses)}"
 
 
 class Found(NamedTuple):
@@ -157,16 +157,16 @@ class Found(NamedTuple):
     told: Mapping[str, object] = {}
 
 
-def least(found: Iterable[Where], *, strict: bool = True, **told: object) -> Found:
+def least(margins: Iterable[Where], *, strict: bool = True, **facts: object) -> Found:
     """Return the smallest of the margins, which must be above 0, or not below it."""
-    margin, text = min(found, default=(Fraction(-1), "nothing was checked"))
-    return Found(margin, margin > 0 or (margin == 0 and not strict), text, told)
+    margin, text = min(margins, default=(Fraction(-1), "nothing was checked"))
+    return Found(margin, margin > 0 or (margin == 0 and not strict), text, facts)
 
 
-def none_off(found: Iterable[Where], **told: object) -> Found:
+def none_off(deviations: Iterable[Where], **facts: object) -> Found:
     """Return the largest of the deviations, which must all be 0."""
-    off, text = max(found, key=lambda one: (abs(one[0]), one[1]))
-    return Found(off, off == 0, text if off else "", told)
+    off, text = max(deviations, key=lambda deviation: (abs(deviation[0]), deviation[1]))
+    return Found(off, off == 0, text if off else "", facts)
 
 
 LISTED: dict[str, Callable[[Trial], Row]] = {}
@@ -174,7 +174,9 @@ LISTED: dict[str, Callable[[Trial], Row]] = {}
 
 
 def claim(
-    name: str, how: Literal["enumeration", "counterexample", "search"], **given: str
+    name: str,
+    how: Literal["enumeration", "counterexample", "search"],
+    **parameters: str,
 ) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
     """Put a check on the list of claims; the lowest of several on one check is first.
 
@@ -196,12 +198,12 @@ def claim(
     def listed(check: Callable[..., Found]) -> Callable[..., Found]:
         def checked(trial: Trial) -> Row:
             began = time.perf_counter()
-            margin, holds, witness, told = check(trial, **given)
+            margin, holds, witness, facts = check(trial, **parameters)
             sentence = " ".join((check.__doc__ or "").split("\n\n")[1].split())
-            said = sentence.format(**given, **told)
+            statement = sentence.format(**parameters, **facts)
             words = "adversarial search" if how == "search" else f"exact {how}"
             seconds = time.perf_counter() - began
-            return Row(name, said, words, margin, holds, witness, seconds)
+            return Row(name, statement, words, margin, holds, witness, seconds)
 
         LISTED[name] = checked
         return check
@@ -246,15 +248,18 @@ class Theorems:
     def to_dict(self) -> dict[str, Json]:
         """Return the document that `evenhand theorems --json` prints."""
         rows = [row.to_dict() for row in self.rows]
-        found: dict[str, Json] = {"schema": "evenhand.theorems/1", "rows": rows}
-        found |= {"holds": self.holds, "quick": self.quick, "seed": self.seed}
-        return {**found, "warnings": [], "version": version()}
+        document: dict[str, Json] = {"schema": "evenhand.theorems/1", "rows": rows}
+        document |= {"holds": self.holds, "quick": self.quick, "seed": self.seed}
+        return {**document, "warnings": [], "version": version()}
 
     def __repr__(self) -> str:
-        said = "{}  {}: margin {}".format
+        format_line = "{}  {}: margin {}".format
         words = {True: "holds", False: "FAILS"}
-        told = (said(words[it.holds], it.name, brief(it.margin)) for it in self.rows)
-        return "\n".join(told)
+        lines = (
+            format_line(words[row.holds], row.name, brief(row.margin))
+            for row in self.rows
+        )
+        return "\n".join(lines)
 
 
 def check_theorems(
@@ -287,17 +292,17 @@ def check_theorems(
         holds  Theorem 1: margin 0
         holds  Can fail: sign: margin 0
     """
-    known = all_claims()
-    wanted = tuple(known) if only is None else only
+    claims = all_claims()
+    wanted = tuple(claims) if only is None else only
     for name in wanted:
-        if name not in known:
-            raise OptionError(unknown("claim", name, known))
+        if name not in claims:
+            raise OptionError(unknown("claim", name, claims))
     trial = Trial(seed_from(rng), quick)
     require_executor(executor)
     say(wanted[0] if wanted else "", 0, len(wanted))
     rows, work = [], functools.partial(check_claim, trial)
-    with contextlib.closing(run_parts(work, wanted, executor)) as found:
-        for name, row in zip((*wanted[1:], ""), found, strict=True):
+    with contextlib.closing(run_parts(work, wanted, executor)) as results:
+        for name, row in zip((*wanted[1:], ""), results, strict=True):
             rows.append(row)
             say(name, len(rows), len(wanted))
     return Theorems(tuple(rows), quick, trial.seed)

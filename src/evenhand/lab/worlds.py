@@ -101,7 +101,7 @@ def own_rule(rule: OwnRule) -> Chances:
         >>> own_rule(lambda one, two: Fraction(one[0] > two[0]))([[1]], [[2]])
         array([Fraction(0, 1)], dtype=object)
     """
-    return lambda one, two: np.array(list(map(rule, one, two)), dtype=object)
+    return lambda first, second: np.array(list(map(rule, first, second)), dtype=object)
 
 
 def duel(
@@ -132,21 +132,25 @@ def duel(
     if isinstance(rule, str):
         chosen = as_method(rule, Rule, "rule")
         rule, pairs = chosen.chance, chosen.pairs
-    asked: Chances = rule
+    chances: Chances = rule
     # Assignments and pairings with the same numbers of scores are asked together.
     ways: dict[int, list[tuple[Sides, Sides, Fraction]]] = defaultdict(list)
     for sides, probability in assignments(design, n_reviewers).items():
         taken = pairings(sides, "none" if design == "matched" else pairs)
-        for one, two in taken:
-            ways[len(one)].append((one, two, probability / len(taken)))
+        for first_side, second_side in taken:
+            ways[len(first_side)].append(
+                (first_side, second_side, probability / len(taken))
+            )
     batches = [list(zip(*several, strict=True)) for several in ways.values()]
 
     def success(truth: Order, table: Table) -> Fraction:
         scores, p_first = np.array(table, dtype=object), Fraction(0)
         for first, second, shares in batches:
-            one = scores[..., np.array(first, int), int(truth[0] == 0)]
-            two = scores[..., np.array(second, int), int(truth[0] == 1)]
-            p_first = p_first + np.dot(np.atleast_1d(asked(one, two)), shares)
+            first_scores = scores[..., np.array(first, int), int(truth[0] == 0)]
+            second_scores = scores[..., np.array(second, int), int(truth[0] == 1)]
+            p_first = p_first + np.dot(
+                np.atleast_1d(chances(first_scores, second_scores)), shares
+            )
         return p_first if truth[0] == 0 else 1 - p_first
 
     return success
@@ -175,7 +179,7 @@ def pairings(sides: Sides, pairs: str) -> list[tuple[Sides, Sides]]:
         return [(first, second)]
     if len(first) > len(second):
         turned = pairings(tuple(1 - side for side in sides), pairs)
-        return [(one, two) for two, one in turned]
+        return [(first_side, second_side) for second_side, first_side in turned]
     return [
         (first, (*way, *(r for r in second if pairs == "some" and r not in way)))
         for way in itertools.permutations(second, len(first))
@@ -192,9 +196,13 @@ class _Watched:
     def coin(self, p: Fraction) -> bool:
         if p not in self._gaps:
             return self._chance.coin(p)
-        one, a, other, b = self._gaps[p]
+        reviewer, a, other_reviewer, b = self._gaps[p]
         kept = self._chance.coin(HALF)
-        self.coins.append((one, a, other, b) if kept else (other, b, one, a))
+        self.coins.append(
+            (reviewer, a, other_reviewer, b)
+            if kept
+            else (other_reviewer, b, reviewer, a)
+        )
         return kept
 
 
@@ -223,10 +231,10 @@ def coin_law(
     """
     seen = [(r, item) for r, bundle in enumerate(bundles) for item in bundle]
     # Differences of distinct powers of three are distinct, and no probability.
-    scores = {who: Fraction(BASE**place) for place, who in enumerate(seen)}
+    scores = {pair: Fraction(BASE**place) for place, pair in enumerate(seen)}
     gaps = {
-        scores[one] - scores[other]: (*one, *other)
-        for one, other in itertools.permutations(seen, 2)
+        scores[first_pair] - scores[second_pair]: (*first_pair, *second_pair)
+        for first_pair, second_pair in itertools.permutations(seen, 2)
     }
     procedure = estimator(comparisons, scores, lambda gap: gap)
 
@@ -289,8 +297,8 @@ def margin_polynomial(
 
 def _placed(coins: Sequence[Coin], truth: Order) -> tuple[Coin, ...]:
     """Put places for items, and number the reviewers as they come."""
-    people = dict.fromkeys(who for r, _, s, _ in coins for who in (r, s))
-    number = {who: place for place, who in enumerate(people)}
+    reviewers = dict.fromkeys(reviewer for r, _, s, _ in coins for reviewer in (r, s))
+    number = {reviewer: place for place, reviewer in enumerate(reviewers)}
     return tuple(
         (number[r], truth.index(a), number[s], truth.index(b)) for r, a, s, b in coins
     )
@@ -314,16 +322,16 @@ def evaluate(polynomial: Polynomial, table: Table, first: First) -> Fraction:
     """
 
     @functools.cache
-    def chance(one: int, a: int, other: int, b: int) -> Fraction:
-        return first(table[one][-1 - a] - table[other][-1 - b])
+    def chance(reviewer: int, a: int, other_reviewer: int, b: int) -> Fraction:
+        return first(table[reviewer][-1 - a] - table[other_reviewer][-1 - b])
 
     total, sure = Fraction(0), [Fraction(1)]
     for coins, coefficient in polynomial.items():
         people = 1 + max((max(r, s) for r, _, s, _ in coins), default=-1)
         summed = Fraction(0)
         for w in itertools.permutations(range(len(table)), people):
-            one, *rest = [chance(w[r], a, w[s], b) for r, a, s, b in coins] or sure
-            summed += math.prod(rest, start=one)
+            head, *tail = [chance(w[r], a, w[s], b) for r, a, s, b in coins] or sure
+            summed += math.prod(tail, start=head)
         total += coefficient * summed / math.perm(len(table), people)
     return total
 
@@ -336,11 +344,11 @@ def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
         >>> outcomes(lambda chance: weighed({(0, 1): half, (1, 0): half}, chance))
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     """
-    left, rankings = Fraction(1), list(law)
+    remaining, rankings = Fraction(1), list(law)
     for ranking in rankings[:-1]:
-        if chance.coin(law[ranking] / left):
+        if chance.coin(law[ranking] / remaining):
             return ranking
-        left -= law[ranking]
+        remaining -= law[ranking]
     return rankings[-1]
 
 
@@ -487,8 +495,8 @@ class World:
 
     def truths(self) -> tuple[Order, ...]:
         """List the true rankings that may be, best item first."""
-        given = () if isinstance(self.pairs, int) else self.pairs
-        return tuple(all_orderings(graph(self.n_items, given)))
+        edges = () if isinstance(self.pairs, int) else self.pairs
+        return tuple(all_orderings(graph(self.n_items, edges)))
 
     def comparisons(self, truth: Order) -> list[Edges]:
         """List the comparisons that may arise, all equally likely."""
