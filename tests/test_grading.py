@@ -117,7 +117,7 @@ def test_intervals_hold_nine_of_ten() -> None:
         truth, ratings = world(seed)
         rows = eh.grade(ratings, rng=seed).items
         inside += [row.low <= truth[int(row.item)] <= row.high for row in rows]
-    # 1,200 intervals; those of a world go together, so five standard errors of 90 % are
+    # 1,200 intervals; those of a world go together, so five standard errors of 90% are
     # taken as if they were 300: a correct build fails for one seed in a million.
     assert abs(np.mean(inside) - 0.9) < 5 * np.sqrt(0.09 / 300)
 
@@ -351,7 +351,11 @@ def test_the_pass_mark_goes_by_intervals() -> None:
         assert row.standing == expected
     counts = [len(found.at(word)) for word in ("above", "below", "open")]
     assert sum(counts) == 30
-    head = "Pass mark 0.2: {} safely above, {} safely below, {} open.".format(*counts)
+    head = (
+        "Pass mark 0.2: {} safely above, {} safely below, {} too close to call.".format(
+            *counts
+        )
+    )
     assert repr(found).startswith(head)
 
 

@@ -21,5 +21,5 @@ def test_one_constant_changes_numbers_and_sentences() -> None:
     text = done.stdout
     assert text.startswith("0.8 ")
     assert "8 of 10 intervals" in text
-    assert "'80 % interval'" in text
+    assert "'80% interval'" in text
     assert "90" not in text

@@ -87,7 +87,7 @@ def test_intervals_of_ranks_by_pseudonyms_hold_and_say_something() -> None:
     true = np.argsort(np.argsort(-values)) + 1
     rows = found.items
     inside = [row.rank_low <= true[row.item] <= row.rank_high for row in rows]  # type: ignore[index]  # known
-    # Of 300 intervals of 90 %, about 270 hold; fewer than 240 would be six standard
+    # Of 300 intervals of 90%, about 270 hold; fewer than 240 would be six standard
     # errors if they were independent.
     assert sum(inside) >= 240
     widths = [row.rank_high - row.rank_low for row in rows]  # type: ignore[operator]  # known
@@ -156,7 +156,7 @@ def test_split_reviewers_do_not_depend_on_the_order_of_rows_and_keep_scores(
 def test_a_pseudonym_that_rates_an_item_twice_is_still_refused(
     frame: pl.DataFrame,
 ) -> None:
-    with pytest.raises(RatingsError, match="must rate item 0 once"):
+    with pytest.raises(RatingsError, match="rated item 0 twice"):
         Ratings.from_frame(pl.concat([frame, frame[:1]]))
 
 

@@ -165,8 +165,7 @@ def test_integer_labels_are_the_same_as_text_or_float(kind: str) -> None:
 
 def test_a_second_rating_of_an_item_is_refused_with_both_places() -> None:
     assert refused(["a", "b", "a "], ["x", "x", "x"], [1, 2, 3]) == (
-        "reviewer 'a' must rate item 'x' once, "
-        "got a second rating after index 0 at index 2."
+        "reviewer 'a' rated item 'x' twice (first: index 0) at index 2."
     )
 
 
@@ -179,8 +178,7 @@ def test_the_places_of_a_second_rating_count_rows_without_a_score() -> None:
     with pytest.raises(RatingsError) as caught:
         Ratings.from_columns(columns, Columns(), Source("a.csv", lambda row: row + 2))
     assert str(caught.value) == (
-        "a.csv:5: reviewer 'a' must rate item 'x' once, "
-        "got a second rating after line 4."
+        "a.csv:5: reviewer 'a' rated item 'x' twice (first: line 4)."
     )
 
 
@@ -611,10 +609,7 @@ def test_a_second_rating_among_many_is_found() -> None:
         score=1.0,
     )
     twice = pl.concat([frame, frame[5:6]])
-    text = (
-        "reviewer 'r2' must rate item 'p2' once, got a second rating after index 5 "
-        f"at index {n}."
-    )
+    text = f"reviewer 'r2' rated item 'p2' twice (first: index 5) at index {n}."
     with pytest.raises(RatingsError) as caught:
         Ratings.from_frame(twice)
     assert str(caught.value) == text

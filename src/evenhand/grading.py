@@ -12,7 +12,7 @@ With offsets eliminated (see `models.additive`) values have the covariance A^-1,
 units of the rest's variance. It has a part that ratings cannot show: a shift of all
 offsets against all values, a / R for R reviewers and the same for each two items, as
 other reviewers of this kind may be stricter on the whole. Anchors fix it, so beside
-them A^-1 - a / R counts. Without them an interval holds 90 % of what all a together,
+them A^-1 - a / R counts. Without them an interval holds 90% of what all a together,
 each with Student's t, leave to the value.
 """
 
@@ -72,9 +72,8 @@ REASONS = {
     "offset": "it pays to allow for how strict each reviewer is",
     "offset and slope": "it pays to allow for how strict each reviewer is; how widely "
     "they spread their scores is not known well enough to correct marks for it",
-    ladder.CANNOT_TELL: "these ratings do not show which assumption about reviewers' "
-    "scales is best, and this one departs from the mean only as far as reviewers are "
-    "seen to differ in strictness",
+    ladder.CANNOT_TELL: "the data favour no model; this one equals the mean unless "
+    "reviewers clearly differ in strictness",
     "": "there are no comparisons to try other assumptions about scales on",
 }
 ONLY_ORDERS = "only orders can be used; the anchors give level and spread"
@@ -83,9 +82,7 @@ MISLED = (
     "Each reviewer's order predicts better than the scores behind it, so marks by "
     "scores may mislead. Give anchors with different marks, so that orders can be used."
 )
-FORM_ASSUMED = (
-    "Nobody said which scores the form allows. {} To say it: form= or --form LOW HIGH."
-)
+FORM_ASSUMED = "{} Set the form's range with form= or --form LOW HIGH."
 NO_ERRORS = (
     "or nothing shows how large errors are. Take the scores as marks, or collect more."
 )
@@ -114,7 +111,7 @@ class Grade(NamedTuple):
             an anchor, the mark that it was given.
         estimate: The mark before it was kept within the range and rounded.
         error: Standard error of the estimate; 0 for an anchor.
-        low: Lower end of the 90 % interval of the mark.
+        low: Lower end of the 90% interval of the mark.
         high: Upper end.
         standing: "above", "below" or "open" at the pass mark; None without one.
         anchor: Whether the mark was given.
@@ -271,7 +268,7 @@ def grade(
     """Give each item a mark, with its error.
 
     A mark is what reviewers of this kind would give on average, by the model that
-    `check` finds best. Marks are not drawn to the middle.
+    `check` finds best. Marks are not shrunk toward the average.
 
     Args:
         ratings: Scores; or ranks or comparisons, with at least two anchors; in a
@@ -286,7 +283,7 @@ def grade(
             highest that were given; a notice says so.
         anchors: Marks that are known, by item. One fixes the level; several that differ
             fix level and spread.
-        passing: Pass mark: says who is above, below, or open by the 90 % interval.
+        passing: Pass mark: says who is above, below, or open by the 90% interval.
         rounding: Round marks to a multiple of this, halves up.
         rng: Seed, generator or None; only marks by orders alone are drawn.
 
@@ -510,7 +507,7 @@ def _freedom(whole: Table, shifts: Table, freedom: int, links: Links) -> Table:
 
 
 def _halves(share: Table, away: Table, spread: Table, freedom: Table | int) -> Scores:
-    """Return how far about the middle 90 % of a mixture of Student's t reach.
+    """Return how far about the middle 90% of a mixture of Student's t reach.
 
     Args:
         share: Of each part, which are rows of the others.
@@ -597,7 +594,7 @@ def _scale(
         inside = onto[0] <= low and high <= onto[1]
         if inside and 2 * (high - low) > onto[1] - onto[0]:
             low, high = onto
-            text = f"They were taken to be marks of {low:g} to {high:g} already."
+            text = f"Assumed that scores already use the {low:g}-{high:g} scale."
         notices.append(Notice("form_assumed", FORM_ASSUMED.format(text)))
     slope = (high - low) / (onto[1] - onto[0])
     return (low, high), _Line(low - slope * onto[0], slope)

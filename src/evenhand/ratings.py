@@ -880,8 +880,8 @@ def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
     problems = [
         (
             row,
-            f"reviewer {shown(reviewer)} must rate item {shown(item)} once, got a "
-            f"second rating after {source.place(before)}",
+            f"reviewer {shown(reviewer)} rated item {shown(item)} twice (first: "
+            f"{source.place(before)})",
             "",
         )
         for row, reviewer, item, before in again.head(1 if many else LISTED).rows()
@@ -889,7 +889,7 @@ def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
     if not many:
         return problems
     row, text, _ = problems[0]
-    return [(row, f"{text}, and so have {again.height - 1:,} rows more", TOGETHER)]
+    return [(row, f"{text}; {again.height - 1:,} more rows repeat a rating", TOGETHER)]
 
 
 def _compared_rows(

@@ -429,16 +429,16 @@ class TestResult:
         text = repr(compare([3, 1], [2, 0], method="sign", rng=7))
         assert text.splitlines() == [
             "A comes out ahead of B, by 2 votes to 0: mean 2 (n 2) against 1 (n 2).",
-            "Difference 1; p = 0.667, if assigned at random, which nobody declared, "
-            "and all would have scored either item.",
-            "score     0     1     2     3",
-            "A       0 %  50 %   0 %  50 %",
-            "B      50 %   0 %  50 %   0 %",
+            "Difference 1, p = 0.667. The p-value assumes random assignment (declare "
+            "it with --design) and that everyone would have scored either item.",
+            "score    0    1    2    3",
+            "A       0%  50%   0%  50%",
+            "B      50%   0%  50%   0%",
             "method sign, seed 7",
         ]
         assert "confiden" not in text
         guarded = repr(compare([3, 1], [2, 0], rng=7))
-        assert ": its coin, not a chance of being better." in guarded
+        assert "That is not the probability that it is better." in guarded
         tie = repr(compare([3, 0], [2, 1], method="sign", rng=7))
         assert "by 1 vote to 1 and a fair coin:" in tie
         behind = repr(compare([3, 0, 0], [2, 1, 1], method="sign", rng=7))
@@ -447,7 +447,7 @@ class TestResult:
         for sides in (([3, 1], [2, 0]), ([2, 0], [3, 1])):
             found = compare(*sides, method="votes", rng=1)
             chance = {"A": found.p_first, "B": 1 - found.p_first}[str(found.winner)]
-            said = f"The rule picks {found.winner} with probability {chance:.3g}: its"
+            said = f"it picks {found.winner} with probability {chance:.3g}."
             assert said in repr(found)
         many = compare([2] * 3000, [1] * 3000, method="sign", rng=1)
         assert "by 3,000 votes to 0:" in repr(many)

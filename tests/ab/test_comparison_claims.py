@@ -132,7 +132,7 @@ def test_two_half_pairs_on_opposite_sides_are_equal_counts() -> None:
     assert f"{ANSWERED} (2 assigned scores missing)" in found.declared
 
 
-BLIND = "scores were paired blindly, without a look at them"
+BLIND = "scores were paired without looking at them"
 PEOPLE, ITEMS = ["r1", "r2", "r3", "r4"], ["a", "b", "a", "b"]
 
 
@@ -186,7 +186,7 @@ def test_every_claim_on_two_items_declares_noise_that_ignores_the_item(
 ) -> None:
     # Noise on the better item only: right with probability .0149 (Theorem 6 needs it).
     declared = certificate(method=name, design=design).declared
-    assert "noise in scores does not depend on the item" in declared
+    assert "score noise is independent of the item" in declared
 
 
 def test_counts_that_halves_cannot_give_mean_that_scores_are_missing() -> None:
@@ -402,7 +402,7 @@ def test_every_p_value_comes_with_what_it_assumes(
     assert ANSWERED in found.test.assumes
     assert found.to_dict()["test"]["assumes"] == list(found.test.assumes)  # type: ignore[index,call-overload]  # a dict
     assert "whoever scored an item would have" in found.test.explanation()
-    assert "if all would have scored either item" in repr(found).replace(
+    assert "that everyone would have scored either item" in repr(found).replace(
         "and all", "if all"
     )
 
@@ -462,7 +462,7 @@ def test_an_assignment_says_whose_answers_are_missing() -> None:
 
 
 def test_items_chosen_out_of_several_are_declared_to_be_chosen_blindly() -> None:
-    """Best against worst of six equal arms: p <= .05 in 28 % of files."""
+    """Best against worst of six equal arms: p <= .05 in 28% of files."""
     items = [*"abcdef"] * 4
     ratings = Ratings(range(24), items, [*range(24)])
     found = compare(ratings, items=("a", "f"), design="halves", rng=1)

@@ -403,8 +403,8 @@ class TestOverPairings:
         found = [votes_over_pairings(first, second, rng=seed) for seed in range(300)]
         spread = np.std([average.probability for average in found], ddof=1)
         stated = np.mean([average.se for average in found])
-        # A sample spread of 300 is within 21 % (five of its standard errors of 4.1 %)
-        # with chance 1 - 6e-7; four pairings that nobody drew add 2 %.
+        # A sample spread of 300 is within 21% (five of its standard errors of 4.1%)
+        # with chance 1 - 6e-7; four pairings that nobody drew add 2%.
         assert spread == pytest.approx(stated, rel=0.23)
 
     def test_a_unanimous_sample_still_has_an_error(

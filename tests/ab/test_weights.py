@@ -324,7 +324,7 @@ def test_gaps_must_be_numbers_of_at_least_zero() -> None:
     ids=repr,
 )
 def test_no_weight_falls_between_adjacent_floats(weight: GapWeight) -> None:
-    # Theorem G needs a monotone rule. The quotient gap / (1 + gap) falls in 7 % of
+    # Theorem G needs a monotone rule. The quotient gap / (1 + gap) falls in 7% of
     # tries between 0 and 10, and a library's exp is not known never to fall.
     draws = np.random.default_rng(2019)
     for low, high, count in ((-12, 9, 100_000), (-1, 1.2, 100_000)):

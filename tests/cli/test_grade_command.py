@@ -30,11 +30,13 @@ def test_the_pass_mark_comes_first_then_marks_then_the_model() -> None:
     result = run(PANEL, "--onto", "0", "100", "--form", "0", "100", "--pass", "60")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0] == "Pass mark 60: 5 safely above, 3 safely below, 4 open."
+    assert (
+        lines[0] == "Pass mark 60: 5 safely above, 3 safely below, 4 too close to call."
+    )
     text = " ".join(result.stdout.split())
-    assert text.index("90 % interval") < text.index("Marks by the additive model")
+    assert text.index("90% interval") < text.index("Model: additive.")
     assert "Marks 0 to 100 stand for scores 0 to 100." in text
-    assert "Claim: No guarantee: marks are right to the extent" in text
+    assert "Guarantee: none: right to the extent" in text
     assert "form_assumed" not in result.stderr
 
 

@@ -133,7 +133,7 @@ def test_the_help_ends_with_an_example_that_runs() -> None:
     assert words[:2] == ["evenhand", "simulate"]
     result = run(*words[2:])
     assert result.exit_code == 0
-    assert "100 %" in result.stdout
+    assert "100%" in result.stdout
 
 
 def processes_of(group: int) -> set[str]:

@@ -302,7 +302,7 @@ def test_shares_of_balanced_data_are_those_of_analysis_of_variance() -> None:
 def test_intervals_of_shares_hold_the_truth(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # At 90 % coverage fewer than 17 of 30 hold the truth for one seed in 2 million.
+    # At 90% coverage fewer than 17 of 30 hold the truth for one seed in 2 million.
     monkeypatch.setattr(reviewer_models, "REPLICATES", 30)
     if method == FORMULA:
         monkeypatch.setattr(reviewer_models, "BOOTSTRAP_RATINGS", 0)
@@ -554,8 +554,8 @@ def test_orders_of_three_items_or_of_one_score_say_nothing_against_a_reviewer() 
 
 
 def test_ordinary_reviewers_are_seldom_accused_and_keep_their_strictness() -> None:
-    # Simulations have 0.4 % accused (limit 1 %) and 4 % without a strictness; more than
-    # 18 and 50 of 400 for fewer than one seed in a million at 1 % and 5 %.
+    # Simulations have 0.4% accused (limit 1%) and 4% without a strictness; more than
+    # 18 and 50 of 400 for fewer than one seed in a million at 1% and 5%.
     accused = lost = 0
     for seed in range(20):
         ratings, _, _ = crossed(seed, (20, 20, 6), (1.0, 0.7, 1.0))

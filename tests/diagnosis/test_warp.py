@@ -81,7 +81,7 @@ def test_one_outlier_does_not_set_the_unit_of_a_warp(strength: str) -> None:
 
 @pytest.mark.parametrize("strength", STRENGTHS)
 def test_a_warp_keeps_scores_beyond_its_span_in_proportion(strength: str) -> None:
-    # The 5 % and 95 % quantiles are 0 and 1.
+    # The 5% and 95% quantiles are 0 and 1.
     scores = np.array([-3.0, *[0.0] * 10, *[1.0] * 10, 7.0])
     found = warped(scores, np.zeros(22, np.int64), stream(7, "warp"), strength)
     slope = found[11] - found[1]

@@ -172,8 +172,8 @@ def test_options_win_over_the_platforms_own_columns() -> None:
         (
             ONE + ROWS.replace("2,On milk", "1,On tea"),
             {},
-            "reviews.csv:4: reviewer 'bo@example.org' must rate item 1 once, got a "
-            "second rating after line 3.",
+            "reviews.csv:4: reviewer 'bo@example.org' rated item 1 twice (first: line "
+            "3).",
         ),
         (ONE, {}, "reviews.csv: There is a header but no row below it."),
         (ONE + '1,"On tea', {}, "reviews.csv:2: a quote is opened here and never"),

@@ -122,7 +122,7 @@ def test_several_grids_need_a_question() -> None:
 
 def test_other_files_with_times_are_what_they_were() -> None:
     text = "timestamp,reviewer,item,score\n1,a,x,3\n2,a,x,4\n"
-    assert "must rate item 'x' once" in refused(text)
+    assert "rated item 'x' twice" in refused(text)
 
 
 @pytest.mark.parametrize("command", ["rank", "check"])

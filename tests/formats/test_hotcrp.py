@@ -184,8 +184,8 @@ def test_options_win_over_the_platforms_own_columns() -> None:
         (
             HEADER + ROWS + ROWS.replace("1A", "1C"),
             {"score": "Expertise"},
-            "reviews.csv: 2 problems:\n  line 4: reviewer 'anna@example.org' must rate "
-            "item 1 once, got a second rating after line 2.\n  line 5: reviewer 'bo@",
+            "reviews.csv: 2 problems:\n  line 4: reviewer 'anna@example.org' rated "
+            "item 1 twice (first: line 2).\n  line 5: reviewer 'bo@",
         ),
         (HEADER, {}, "reviews.csv: There is a header but no row below it."),
         (HEADER + '1,"On tea', {}, "reviews.csv:2: a quote is opened here"),

@@ -44,8 +44,7 @@ def test_merged_labels_do_not_depend_on_the_order_of_rows() -> None:
 
 def test_whoever_rated_both_spellings_is_refused_with_the_line() -> None:
     assert refused(TEXT + "Anna,student08,4\n", merge="item") == (
-        "r.csv:7: reviewer 'Anna' must rate item 'Student08' once, got a second rating "
-        "after line 2."
+        "r.csv:7: reviewer 'Anna' rated item 'Student08' twice (first: line 2)."
     )
 
 

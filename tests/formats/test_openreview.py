@@ -257,8 +257,8 @@ def changed(place: int, **parts: object) -> list[Any]:
         (
             changed(2, forum="f1", signatures=["~Ada1"]),
             {"item": "forum"},
-            "notes.json: entry 3: reviewer '~Ada1' must rate item 'f1' once, got a "
-            "second rating after entry 1.",
+            "notes.json: entry 3: reviewer '~Ada1' rated item 'f1' twice (first: entry "
+            "1).",
         ),
         (
             [{**one, "ddate": 1} for one in REVIEWS],

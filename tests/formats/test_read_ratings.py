@@ -445,8 +445,7 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
         (HEADER + "a,,1\n", "ratings.csv:2: item must be given, got nothing."),
         (
             HEADER + "a,x,\n\na,b,1\nc,d,2\n a ,b,3\n",
-            "ratings.csv:6: reviewer 'a' must rate item 'b' once, "
-            "got a second rating after line 4.",
+            "ratings.csv:6: reviewer 'a' rated item 'b' twice (first: line 4).",
         ),
         (
             HEADER + "a,b,\n",
@@ -620,7 +619,7 @@ def test_a_sheet_is_read_from_its_first_filled_row() -> None:
         ([3, None, None, 1], "item must be given, got nothing."),
         (
             [2.0, None, " 8", 1],
-            "reviewer 2 must rate item '8' once, got a second rating after row 5.",
+            "reviewer 2 rated item '8' twice (first: row 5).",
         ),
     ],
 )

@@ -142,7 +142,7 @@ def test_all_problems_of_a_file_come_at_once() -> None:
     assert len(said) == 1 + 20 + 1 + 1
     assert said[21] == "  and 10 more."
     few = "reviewer,item,score\na,x,1\na,x,2\nb,x,2\na,x,3\nc,y,4\n"
-    twice = "reviewer 'a' must rate item 'x' once, got a second rating after line 2."
+    twice = "reviewer 'a' rated item 'x' twice (first: line 2)."
     assert refused(few).splitlines()[1:] == [f"  line 3: {twice}", f"  line 5: {twice}"]
 
 

@@ -92,7 +92,7 @@ def test_figure_2_agrees_with_golden_numbers(
     each, each_se = (
         float(row[f"improvement_mean_of_trials{part}"]) for part in ("", "_se")
     )
-    # The mean of ratios is off by the variance of the trials' own losses, below 1 %.
+    # The mean of ratios is off by the variance of the trials' own losses, below 1%.
     assert abs(each - known["improvement"]) < 5 * math.hypot(each_se, known["se"]) + 1
 
 
@@ -136,8 +136,8 @@ def test_figure_3_tells_that_the_paper_read_its_maximum_off_a_plot(
 ) -> None:
     (notice,) = figures["fig3"].notices
     assert notice.code == "read_off_plot"
-    assert "(25 %, 9 %)" in notice.message
-    assert "(22.74 %, 9.05 %)" in notice.message
+    assert "(25%, 9%)" in notice.message
+    assert "(22.74%, 9.05%)" in notice.message
 
 
 @pytest.mark.parametrize("known", GOLDEN["fig3"])

@@ -225,7 +225,7 @@ def test_standard_errors_are_the_spread_of_repeated_simulations() -> None:
     ]
     found = np.std([run[0] for run in runs])
     said = np.mean([run[1] for run in runs])
-    # The spread of 150 numbers is known to 6 %; five errors and some for the tail.
+    # The spread of 150 numbers is known to 6%; five errors and some for the tail.
     assert 0.7 < found / said < 1.4
 
 
@@ -310,7 +310,7 @@ def test_numbers_print_for_people() -> None:
     result = simulate(Scenario(), "mean", baseline="coin", trials=64, rng=7)
     lines = repr(result).splitlines()
     assert lines[0] == "64 trials, seed 7"
-    assert lines[1].startswith("coin: zero-one 0.5 (se 0), improvement 0 %")
+    assert lines[1].startswith("coin: zero-one 0.5 (se 0), improvement 0%")
 
 
 @pytest.mark.parametrize(

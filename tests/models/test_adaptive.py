@@ -108,7 +108,7 @@ def test_rounding_does_not_decide_whether_an_exact_half_is_wild(
 
 def test_rho_is_put_into_words() -> None:
     assert rho_sentence(0.081) == (
-        "Reviewer offsets explain 8 % of the variance, so scores are compared across "
+        "Reviewer offsets explain 8% of the variance, so scores are compared across "
         "reviewers."
     )
     assert "in part" in rho_sentence(0.4)

@@ -152,8 +152,8 @@ def test_errors_of_differences_fall_as_one_over_the_root_of_the_reviews(
         # In units of the items' own spread, as scales differ.
         spreads.append(drawn.std(axis=0).mean() / drawn.mean(axis=0).std())
         assert np.corrcoef(drawn.mean(axis=0), values)[0, 1] > 0.9
-    # 16 times as many: a quarter. Spreads of 400 draws of 10 items have errors of 2 %,
-    # and the spread of the items varies by 5 %; a third is eight of these away.
+    # 16 times as many: a quarter. Spreads of 400 draws of 10 items have errors of 2%,
+    # and the spread of the items varies by 5%; a third is eight of these away.
     assert 0.18 < spreads[1] / spreads[0] < 0.33
 
 
@@ -180,7 +180,7 @@ def test_drawn_ranks_hold_the_true_one_as_often_as_they_say(
     name: str, points: int
 ) -> None:
     # 60 boards of 12 items. The share of draws with an item below its true rank, with
-    # half of those at it, is within .05 and .95 for 90 % of items. Boards count as 3
+    # half of those at it, is within .05 and .95 for 90% of items. Boards count as 3
     # independent items each: a standard error of .022, and five of them below and above
     # are .79 and 1: false alarm below 1e-6 on the lower side.
     inside = []

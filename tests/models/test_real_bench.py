@@ -172,7 +172,7 @@ def test_marks_are_held_against_the_ratings_that_were_not_drawn(folder: Path) ->
     means, errors = real._others(wine, drawn)  # noqa: SLF001 - the protocol itself
     others = wine.scores[(wine.items == 3) & (wine.reviewers >= 10)]
     assert means[3] == pytest.approx(others.mean())
-    # Noise of standard deviation 1 over five scores; 60 of them tell it to 10 %.
+    # Noise of standard deviation 1 over five scores; 60 of them tell it to 10%.
     assert errors == pytest.approx(1 / math.sqrt(5), rel=0.5)
     found = real.run_grades(wine, real.Cell("wine_test", 5, 5, 12), 2, 7)
     assert [one.kind for one in found] == ["other reviewers"] * 2

@@ -158,7 +158,7 @@ def expected_kendall(n_items: int, m: int) -> Fraction:
 
 
 def test_five_items_and_five_comparisons_gain_a_quarter_over_the_index_order() -> None:
-    """Exactly 25.39 % in expected Kendall tau.
+    """Exactly 25.39% in expected Kendall tau.
 
     The expected Kendall tau of the index order, 50263/30240, is computed in
     test_orderings.
@@ -277,7 +277,7 @@ def test_standard_errors_are_those_of_the_sampled_piece_spread_out() -> None:
     deviation = np.sqrt(alone @ rank**2 - (alone @ rank) ** 2)
     found = averages(from_edges(7, *N_SHAPE), ideals=7, samples=SAMPLES, rng=2019)
     expected = deviation * (8 / 5) / math.sqrt(SAMPLES)
-    # A deviation of 2,000 is known within 2 % or so; 10 % is five of that.
+    # A deviation of 2,000 is known within 2% or so; 10% is five of that.
     assert np.abs(found.mean_rank_se[:4] / expected - 1).max() < 0.1
     assert found.mean_rank_se[4:].tolist() == [0, 0, 0]
     assert found.fractions[4:] == (Fraction(4),) * 3

@@ -42,7 +42,7 @@ def covered(frame: pl.DataFrame, values: Any, **more: Any) -> tuple[int, int]:  
 
 
 def test_intervals_by_prompt_cover_true_ranks() -> None:
-    # Over 40 other sets (seed 12) 89.8 % are inside, which has a standard error of 2.8
+    # Over 40 other sets (seed 12) 89.8% are inside, which has a standard error of 2.8
     # points over 12 sets: the bound is five of these off, a false alarm for one seed in
     # 1.7 million.
     found = np.zeros(2)

@@ -277,7 +277,7 @@ def expected_loss(order: Codes, above: NDArray[np.float64]) -> float:
 
 def test_the_proxy_gains_nearly_what_mean_ranks_gain() -> None:
     # Ten items, half of all pairs: over 1,000 random sets mean ranks had a Kendall tau
-    # smaller by 30.3 % (standard error .3) than the index order, the proxy by 29.0 %.
+    # smaller by 30.3% (standard error .3) than the index order, the proxy by 29.0%.
     source = np.random.default_rng(7)
     pairs = list(itertools.combinations(range(10), 2))
     losses = []
@@ -292,7 +292,7 @@ def test_the_proxy_gains_nearly_what_mean_ranks_gain() -> None:
         orders += [mean_rank_order(c, seed, how).order for how in ("exact", "proxy")]
         losses.append([expected_loss(order, above) for order in orders])
     index, exact, proxy = np.mean(losses, axis=0)
-    # Five standard errors of .8 %: a false alarm for one seed in 1.7 million.
+    # Five standard errors of .8%: a false alarm for one seed in 1.7 million.
     assert abs(1 - exact / index - 0.303) < 0.04
     assert abs(1 - proxy / index - 0.29) < 0.04
     assert exact < proxy < 1.05 * exact

@@ -291,7 +291,7 @@ def test_ties_may_claim_theorem_t_or_a(name: str) -> None:
 def test_a_reviewer_who_serves_twice_leaves_kendall_only() -> None:
     found = certificate(TWINS, method="ties(anchored=false)")
     assert found.loss == "kendall"
-    assert "served more than once" in found.sentence
+    assert "used twice" in found.sentence
     once = Ratings(
         ["a", "a", "b", "b", "c", "c", "d", "d"],
         ["x", "v", "y", "v", "p", "q", "r", "s"],

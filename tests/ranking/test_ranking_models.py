@@ -46,7 +46,7 @@ def test_adaptive_is_the_default_and_says_what_offsets_explain() -> None:
     assert result.rho is not None
     assert 0 < result.rho < 1
     (told,) = [one for one in result.notices if one.code == "reviewer_offsets"]
-    assert f"{100 * result.rho:.0f} % of the variance" in told.message
+    assert f"{100 * result.rho:.0f}% of the variance" in told.message
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -176,7 +176,7 @@ def test_items_are_in_open_or_out_by_their_intervals(name: str) -> None:
 
 
 def test_what_is_in_or_out_is_so() -> None:
-    """A 90 % interval is wholly on a wrong side at most once in twenty.
+    """A 90% interval is wholly on a wrong side at most once in twenty.
 
     About 1 in 100 of the 1,250 items that are called in or out are on the other side.
     Where that is the rate, and no item errs with more than four others, more than 5 in

@@ -81,7 +81,7 @@ def test_an_item_whose_rank_and_interval_disagree_at_the_cut_is_open() -> None:
     chosen = [row for row in result.items[:K] if (row.rank_low or 0) > K]
     assert chosen
     assert {row.side for row in chosen} == {"open"}
-    assert "goes across the cut, or is on the other side of it than its rank" in repr(
+    assert "crosses the cut, or lies on the other side of it than its rank" in repr(
         result
     )
 

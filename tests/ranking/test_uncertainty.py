@@ -226,7 +226,7 @@ def test_expected_places_of_the_likeliest_are_counted_on_other_draws() -> None:
     assert abs(best - 0.125) < 0.04
 
 
-# Coverage of 90 % intervals on additive data, 60 sets of 20 items: 1,200 true ranks.
+# Coverage of 90% intervals on additive data, 60 sets of 20 items: 1,200 true ranks.
 # Ranks of one set depend on each other; taking a set for 4 independent ones, 0.9 has a
 # standard error of 0.02, and 0.8 is five of them below: false alarm below 1e-6.
 LEAST = 0.8

@@ -170,11 +170,11 @@ def test_a_notice_with_an_endless_label_is_cut() -> None:
 @pytest.mark.parametrize(
     ("value", "certain", "text"),
     [
-        (0.0, True, "0 %"),
-        (0.0, False, "under 0.1 %"),
-        (1.0, False, "over 99.9 %"),
-        (0.99999, True, "over 99.9 %"),
-        (0.5, True, "50 %"),
+        (0.0, True, "0%"),
+        (0.0, False, "under 0.1%"),
+        (1.0, False, "over 99.9%"),
+        (0.99999, True, "over 99.9%"),
+        (0.5, True, "50%"),
         (None, True, ""),
     ],
 )

@@ -21,6 +21,7 @@ from evenhand.words.lines import (
     cut_lines,
     difference_sentence,
     interval_sentences,
+    p_value_text,
 )
 
 
@@ -48,7 +49,7 @@ def test_what_may_still_be_declared_says_what_that_would_give() -> None:
 def test_explaining_says_what_weakens_a_claim() -> None:
     found = eh.compare([3, 4, 5], [1, 2], design="coins", rng=1)
     said = comparison_card(found, html=False).lines()
-    weaker = [line for line in said if "It claims no more, because" in line]
+    weaker = [line for line in said if "A stronger claim fails because" in line]
     assert len(weaker) == 1
     assert "the counts are unequal (3 and 2)" in weaker[0]
 
@@ -65,9 +66,11 @@ def test_a_p_value_without_a_design_says_what_it_rests_on() -> None:
         comparison_lines(eh.compare([3, 4, 5], [1, 2, 2], design=design, rng=1))[1]
         for design in (None, "halves")
     )
-    both = "if assigned at random, which nobody declared, and all would have scored"
-    assert both in bare
-    assert declared == "Difference 2.33; p = 0.1, if all would have scored either item."
+    assert "assumes random assignment (declare it with --design) and that" in bare
+    assert declared == (
+        "Difference 2.33, p = 0.1. The p-value assumes that everyone would have scored "
+        "either item."
+    )
 
 
 STARS = (
@@ -94,11 +97,12 @@ def test_the_first_lines_are_what_people_came_for() -> None:
     assert comparison_lines(found)[:5] == [
         "new comes out ahead of old, by trimmed means: mean 3.88 (n 120) against 3.53 "
         "(n 118).",
-        "Difference 0.35, 95 % interval 0.0847 to 0.621 if it shifts all scores alike; "
-        f"p about {found.p_value:.3g}, if all would have scored either item.",
-        "score    1     2     3     4     5",
-        "new    5 %   5 %  18 %  42 %  30 %",
-        "old    3 %  15 %  27 %  37 %  18 %",
+        "Difference 0.35 (95% interval 0.0847 to 0.621, assuming a constant shift), "
+        f"p = {p_value_text(found.p_value)} (sampled). The p-value assumes that "
+        "everyone would have scored either item.",
+        "score   1    2    3    4    5",
+        "new    5%   5%  18%  42%  30%",
+        "old    3%  15%  27%  37%  18%",
     ]
     assert interval_sentences(found).count("It supposes one common scale") == 1
 
@@ -192,7 +196,7 @@ def test_open_items_without_a_place_left_are_said_so() -> None:
     rows = [row._replace(rank_low=2) if row.rank == 3 else row for row in ranks.items]
     again = topped(replace(ranks, items=tuple(rows)), 2)
     said = cut_lines(again)
-    assert said[1] == "Open (1 with no place left): 2 (On trees; part 2)."
+    assert said[1] == "Too close to call (1 item, no place left): 2 (On trees; part 2)."
     assert not any(line.startswith("By rank") for line in said)
 
 

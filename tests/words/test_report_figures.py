@@ -188,7 +188,7 @@ def test_scores_and_shares_of_two_items_are_told_in_words() -> None:
     told = f"new design: {len(new)} scores, mean {np.mean(new):.3g}"
     assert told in scores.to_dict()["description"]
     assert stars()["shares"].to_dict()["description"] == (
-        "x: 3 25 %, 4 75 %. y: 3 66.7 %, 4 33.3 %."
+        "x: 3 25%, 4 75%. y: 3 66.7%, 4 33.3%."
     )
 
 

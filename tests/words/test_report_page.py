@@ -243,7 +243,7 @@ def test_draws_are_shown_with_the_probability_of_the_draw() -> None:
     assert "2 pairs of items settled by a coin" in words
     assert "2 pairs of items were settled by chance and scores." in words
     assert "probabilities of the draw, not chances of being right" in words
-    assert "82.7 %" in words
+    assert "82.7%" in words
 
 
 def test_what_was_not_run_is_said_in_one_sentence() -> None:

@@ -118,11 +118,13 @@ class Comparison(Drawn):
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)
         A comes out ahead of B, by trimmed means: mean 6.67 (n 3) against 4.67 (n 3).
-        Difference 2; p = 0.4, if all would have scored either item.
-        score     3     4     5     6     7     9
-        A       0 %  33 %   0 %   0 %  33 %  33 %
-        B      33 %   0 %  33 %  33 %   0 %   0 %
-        The rule picks A with probability 0.977: its coin, not a chance of being better.
+        Difference 2, p = 0.4.
+        The p-value assumes that everyone would have scored either item.
+        score    3    4    5    6    7    9
+        A       0%  33%   0%   0%  33%  33%
+        B      33%   0%  33%  33%   0%   0%
+        This rule is randomized: it picks A with probability 0.977.
+        That is not the probability that it is better.
         method guarded, seed 1
     """
 

@@ -19,7 +19,7 @@ Scores are compared exactly: a float counts as the shortest decimal that stands 
 The interval of the difference of means comes from the same redraws. Suppose that the
 first item adds the same number d to every score. Take d off its scores again, and the
 test of the means must not see a difference; the interval holds every d for which it
-sees none at the level of 5 %. For one redrawn assignment the difference of means, less
+sees none at the level of 5%. For one redrawn assignment the difference of means, less
 the observed one, is c d - b with c >= 0. So each assignment has one shift, b / c, from
 which on it speaks for the first item, and the ends of the interval are order statistics
 of these shifts: nothing is searched for, and an end belongs to the interval.
@@ -631,7 +631,7 @@ def as_integers(levels: Floats | Counts) -> list[int]:
 
 
 class Difference(NamedTuple):
-    """The mean of the first item less that of the second, and its 95 % interval.
+    """The mean of the first item less that of the second, and its 95% interval.
 
     Attributes:
         estimate: The difference.

@@ -77,7 +77,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     The assignment is CSV with a row for each review. It depends on the sets of items
     and reviewers, the design and the seed, not on the order of lines.
 
-    So that nobody need take your word for the draw, seal it. First, --seal with
+    Seal the draw so that others can verify it. First, --seal with
     --secret draws a secret and writes its seal; publish the seal, at the latest before
     any rating exists. Then --secret draws with it. Both steps can be one command, but
     then you might have tried secrets until one pleased: a seal that is public before

@@ -36,7 +36,7 @@ def command(
     ratings: str | None,
     **options: Any,  # noqa: ANN401 - click's values
 ) -> None:
-    """Check a record against everything that it should follow from.
+    """Verify a record by replaying every step.
 
     RECORD is a decision of compare or rank --record, or an assignment: the folder of
     evenhand assign, or its record; or the bundle (.zip) that an evaluation of evenhand

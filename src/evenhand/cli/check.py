@@ -45,7 +45,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel; - is standard input.
     The answer says which assumption about reviewers' scales the ratings bear out,
     which items can be ordered at all, where reviewers contradict each other and how
-    strict each of them is. It refuses nothing that can be read.
+    strict each of them is. It accepts any file that can be read.
 
     \b
     Example:

@@ -31,8 +31,8 @@ def count(files: tuple[str, ...], output: str | None, **options: Any) -> None:  
     """Count the scores of each value, from ratings that need not fit into memory.
 
     FILES are Parquet or CSV, a row for each score with a reviewer, an item and the
-    score; 'ratings/*.parquet' takes all that fit (in quotes, or your shell takes them
-    apart). The answer has columns item, score and count, for evenhand compare; rows
+    score; 'ratings/*.parquet' matches several files (quote it, or your shell expands
+    it). The answer has columns item, score and count, for evenhand compare; rows
     without a score are counted with an empty one. A label that a spreadsheet would run
     as a formula gets an apostrophe before it, which evenhand takes off again.
 

@@ -39,7 +39,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
 
     FILE is read as by rank. A mark is the mean of an item's scores, less how strict its
     reviewers are known to be: what reviewers of this kind would give on average. Marks
-    are not drawn to the middle.
+    are not shrunk toward the average.
 
     \b
     Example:

@@ -553,10 +553,7 @@ def _say_model(result: Check) -> Found:
 def needed_sentence(cut: reviewers.Needed) -> str:
     """Say how many more reviews the items at a cut need."""
     pair, side = (
-        [
-            f"{100 * target.probability:g} %: {more_reviews(target)}"
-            for target in targets
-        ]
+        [f"{100 * target.probability:g}%: {more_reviews(target)}" for target in targets]
         for targets in (cut.pair, cut.side)
     )
     return (
@@ -594,12 +591,16 @@ def _contradictions(result: Check) -> Found:
         if counts.compared:
             yield code, "The reviewers' orders do not contradict each other."
         return
-    text = "Reviewers contradict each other: "
+    text = ""
     if counts.repeated:
-        text += f"{counts.both_orders:,} of {counts.repeated:,} pairs of items that "
-        text += "several reviewers ordered are put in both orders, and "
-    text += f"{counts.in_cycles:,} of {result.data['items']:,} items are on a cycle of "
-    yield code, f"{text}orders."
+        text = (
+            f"Reviewers disagree on {counts.both_orders:,} of the {counts.repeated:,} "
+        )
+        text += "pairs ordered by several reviewers; "
+    items, inside = result.data["items"], f"{counts.in_cycles:,}"
+    share = f"all {inside}" if counts.in_cycles == items else f"{inside} of {items:,}"
+    text += f"{share} items are in a preference cycle."
+    yield code, f"{text[:1].upper()}{text[1:]}"
 
 
 def _say_variance(result: Check) -> Found:
@@ -609,7 +610,7 @@ def _say_variance(result: Check) -> Found:
     names = ("items' values", "reviewers' offsets", "the rest")
     shares = zip(names, (variance.item, variance.reviewer, variance.rest), strict=True)
     parts = ", ".join(f"{name} {share_text(share)}" for name, share in shares if share)
-    text = f"Variance of scores, as ranks among all: {parts} (95 % intervals)."
+    text = f"Variance of scores, as ranks among all: {parts} (95% intervals)."
     yield "variance", text
     if variance.item is None:
         yield "confounded", "Items' values cannot be told from the rest here."
@@ -623,10 +624,10 @@ def share_text(share: reviewers.Share) -> str:
     Examples:
         >>> from evenhand.diagnosis.reviewers import Share
         >>> share_text(Share(0.64, 0.553, 0.71))
-        '64 % (55 to 71)'
+        '64% (55 to 71)'
     """
     ends = f"{100 * share.low:.0f} to {100 * share.high:.0f}"
-    return f"{100 * share.share:.0f} % ({ends})"
+    return f"{100 * share.share:.0f}% ({ends})"
 
 
 def _strictness(result: Check) -> Found:
@@ -695,15 +696,17 @@ def _quality(result: Check) -> Found:
         percent = f"{share:.0f}" if share >= 1 else f"{share:.1g}"
         named = counted(result.ties.reviewers, "reviewer")
         text = (
-            f"{percent} % of the pairs that one reviewer rated are tied, by {named}; a "
+            f"{percent}% of the pairs that one reviewer rated are tied, by {named}; a "
         )
         yield (
             "ties",
             f"{text}tie orders nothing, and voids the paper's ranking guarantees.",
         )
     if result.single.count:
-        text = f"{counted(result.single.count, 'reviewer')} rated one item only, which "
-        text += "compares nothing and says nothing about how strict they are."
+        text = (
+            f"{counted(result.single.count, 'reviewer')} rated a single item, so they "
+        )
+        text += "provide no comparison and no estimate of strictness."
         yield "single", text
     if result.flat.count:
         named = _some(result.flat.reviewers, result.flat.count)

@@ -40,9 +40,9 @@ MEANINGS = {
     "whatever its shape.",
     "order only": "Each reviewer's own order of items predicts best; the scores behind "
     "it mislead.",
-    CANNOT_TELL: "The assumptions differ by less than matters or than chance explains, "
-    "so predicting held-out comparisons does not say whether scores can be compared "
-    "across reviewers; the share of reviewers' offsets below may.",
+    CANNOT_TELL: "All models predict held-out comparisons about equally well, so they "
+    "do not show whether scores can be compared across reviewers. See the variance "
+    "shares.",
 }
 # One assumption beats another if it predicts so much more rightly, and the difference
 # is so sure, for each of the four others.
@@ -50,7 +50,7 @@ MATTERS, DOUBT = 0.02, 0.01 / 4
 RULE = (
     "The verdict is the strongest assumption that no other beats, if it beats all "
     "stronger ones. To beat another, an assumption must predict more than 2 points "
-    "better and pass a test at 1 %, corrected for the four others."
+    "better and pass a test at 1%, corrected for the four others."
 )
 # The rungs must not borrow what they do not assume: slopes may be any, within reason,
 # and scales are drawn to straight lines only lightly.
@@ -199,7 +199,7 @@ class Ladder:
         rungs: The assumptions, from the strongest to the weakest.
         verdict: The strongest assumption that no other beats, if it beats all stronger
             ones ("none": if it beats "order only"). To beat takes more than 2 points
-            and a test at 1 %, by Student's t, corrected for the four others.
+            and a test at 1%, by Student's t, corrected for the four others.
             Else, or if fewer than five reviewers made comparisons, "cannot tell".
         pairs: Number of held-out comparisons.
         reviewers: Number of reviewers who made them.
@@ -405,7 +405,8 @@ def ladder_sentence(ladder: Ladder) -> str:
         is not clearly better.
     """
     meaning = MEANINGS[ladder.verdict]
-    verdict = ladder.verdict[:1].upper() + ladder.verdict[1:]
+    verdict = "inconclusive" if ladder.verdict == CANNOT_TELL else ladder.verdict
+    verdict = verdict[:1].upper() + verdict[1:]
     return f"{verdict}: {meaning[:1].lower()}{meaning[1:]}"
 
 

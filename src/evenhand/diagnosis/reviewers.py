@@ -78,7 +78,7 @@ FORMULA = "large-sample formula"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of variance with its 95 % interval.
+    """A share of variance with its 95% interval.
 
     Attributes:
         share: The estimate.
@@ -345,7 +345,7 @@ def compare_with_others(model: Model, spread: float) -> Agreement:
     less their offsets. For a reviewer of the fitted model the t-statistic of the
     correlation has a noncentral t distribution, averaged here over how widely reviewers
     spread their scores; for random scores, a central one. "no relation" is said if the
-    first would be this low with a probability of at most 1 %, "against" if the second
+    first would be this low with a probability of at most 1%, "against" if the second
     would; so each is said of at most about 1 in 100 ordinary reviewers. "little
     relation" is said where many ratings show a correlation, but one that is also surely
     less than half of the median reviewer's.
@@ -410,7 +410,7 @@ def compare_with_others(model: Model, spread: float) -> Agreement:
 
 
 def correlation_interval(correlations: Scores, numbers: Codes) -> tuple[Scores, Scores]:
-    """Return the ends of 95 % intervals of correlations, by Fisher's z.
+    """Return the ends of 95% intervals of correlations, by Fisher's z.
 
     Examples:
         >>> low, high = correlation_interval(np.array([0.05]), np.array([3562]))
@@ -463,7 +463,7 @@ def say_constant(ratings: Ratings, design: Design) -> NDArray[np.str_]:
     """Say who gave one score to all their items, if that tells them from others.
 
     If two scores of one reviewer are equal with probability q, all k of them are with
-    probability at most q ** (k / 2); this must be at most 1 %.
+    probability at most q ** (k / 2); this must be at most 1%.
 
     Examples:
         >>> from evenhand.ratings import Ratings
@@ -520,7 +520,7 @@ class Needed:
         top: How many items are above the cut.
         above: The last item above it, by the order of `rank`.
         below: The first item below it.
-        near: How many items may be on either side (5 to 95 %).
+        near: How many items may be on either side (5 to 95%).
         pair: For the two items at the cut to be put in their true order.
         side: For the share of items near the cut that are on their true side, averaged
             over draws; that all of them are is less likely.

@@ -6,7 +6,7 @@ a reviewer stay as they are, so a method that uses nothing else does not move at
 method that compares scores across reviewers moves as far as it leans on that.
 
 A warp takes a score to u = (score - low) / (high - low), where low and high are the
-5 % and 95 % quantiles of all scores, so that no outlier sets the unit. It gives back
+5% and 95% quantiles of all scores, so that no outlier sets the unit. It gives back
 low + (high - low) v, where for each reviewer
 
 - mild: v = 0.2 A + exp(0.3 B) f(u), with exponent exp(0.5 C) and A, B, C standard
@@ -152,7 +152,7 @@ class Warp:
             >>> item = WarpedItem("x", 1, 0.25, 0.25, 1, 2)
             >>> kept = Survival("mean", "mild", 0.512, 0.1, 0.25, 0.25, 0.0, (item,))
             >>> Warp((kept,), 1, 9, "mean", 7, {}).sentences()
-            ('Under mild warps the best one by mean stays in 25 % of draws. Agreement is
+            ('Under mild warps the best one by mean stays in 25% of draws. Agreement is
             0.51.',)
         """
         return tuple(
@@ -172,11 +172,11 @@ def _stay(survival: Survival, k: int) -> str:
     """Say how many of the best k stay, and which leaves most often."""
     if k == 1:
         share = 100 * survival.stay
-        return f"the best one by {survival.method} stays in {share:.0f} % of draws"
+        return f"the best one by {survival.method} stays in {share:.0f}% of draws"
     text = f"{survival.stay:.1f} of the best {k:,} by {survival.method} stay on average"
     first = min(survival.items[:k], key=lambda row: row.p_top)
     share = 100 * (1 - first.p_top)
-    leaves = f"; {printable(first.item)} leaves most often ({share:.0f} % of draws)"
+    leaves = f"; {printable(first.item)} leaves most often ({share:.0f}% of draws)"
     return text + (leaves if share else "")
 
 

@@ -79,7 +79,7 @@ class CountedCheck:
             linked = f"leave {self.groups:,} groups apart, the largest of {largest}"
         if self.pairs:
             pairs, share = counted(self.pairs, "pair"), 100 * self.tied / self.pairs
-            tied = f"Of {pairs} of items scored by one reviewer, {share:.3g} % are tied"
+            tied = f"Of {pairs} of items scored by one reviewer, {share:.3g}% are tied"
         return (
             f"- {counted(self.ratings, 'score')} of {counted(self.items, 'item')} by "
             f"{counted(self.reviewers, 'reviewer')}: a reviewer scored "

@@ -410,8 +410,8 @@ def trade(name: str, seed: int, **_: object) -> Figure:
     point = rows[-EXPONENTS[0]]
     notice = Notice(
         "read_off_plot",
-        "The paper's maximum, approximately (25 %, 9 %) at gamma = 1, was read off a "
-        f"plot: the point is ({point['perfect']:.2f} %, {point['biased']:.2f} %).",
+        "The paper's maximum, approximately (25%, 9%) at gamma = 1, was read off a "
+        f"plot: the point is ({point['perfect']:.2f}%, {point['biased']:.2f}%).",
     )
     title = "Perfect calibration against one biased reviewer"
     parameters: dict[str, Json] = {"weight": "gamma gap / (1 + gamma gap)"}
@@ -432,7 +432,7 @@ def tradeoff(gamma: float) -> Row:
         of them adds 1.
 
     References:
-        Wang and Shah (2019), Section 4.3. Its "(25 %, 9 %)" at gamma = 1 was read off
+        Wang and Shah (2019), Section 4.3. Its "(25%, 9%)" at gamma = 1 was read off
         the plot; the point is this one.
 
     Examples:

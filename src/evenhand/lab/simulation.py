@@ -127,7 +127,7 @@ class Simulation:
         for row in self.rows:
             line = f"{row.method}: {row.loss} {row.risk:.4g} (se {row.se:.2g})"
             if row.improvement is not None:
-                line += f", improvement {row.improvement:.3g} %"
+                line += f", improvement {row.improvement:.3g}%"
                 line += f" (se {row.improvement_se:.2g})"
             lines.append(line)
         return "\n".join(lines)
@@ -193,9 +193,9 @@ def simulate(
         >>> scenario = Scenario(reviewers=10, scales="one-biased")
         >>> simulate(scenario, ["sign", "mean"], baseline="coin", trials=1000, rng=7)
         1000 trials, seed 7
-        coin: zero-one 0.5 (se 0), improvement 0 % (se 0)
-        sign: zero-one 0 (se 0), improvement 100 % (se 0)
-        mean: zero-one 0.48 (se 0.016), improvement 4 % (se 3.2)
+        coin: zero-one 0.5 (se 0), improvement 0% (se 0)
+        sign: zero-one 0 (se 0), improvement 100% (se 0)
+        mean: zero-one 0.48 (se 0.016), improvement 4% (se 3.2)
     """
     plan = _plan(scenario, methods, losses, baseline, trials, seed_from(rng))
     require_executor(executor)
@@ -476,7 +476,7 @@ def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
         "it takes more than 2 items, more than 1 reviewer and fewer reviewers than "
         "pairs of items.",
         "ties_within_reviewers": share > 0
-        and f"In {100 * share:.3g} % of trials a reviewer gives equal scores to "
+        and f"In {100 * share:.3g}% of trials a reviewer gives equal scores to "
         f"unequal items; ties {consequence}.",
     }
     return tuple(Notice(code, text) for code, text in notices.items() if text)

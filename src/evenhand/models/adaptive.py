@@ -230,10 +230,10 @@ def rho_sentence(rho: float) -> str:
 
     Examples:
         >>> rho_sentence(0.08)
-        'Reviewer offsets explain 8 % of the variance, so scores are compared across
+        'Reviewer offsets explain 8% of the variance, so scores are compared across
         reviewers.'
     """
-    share = f"Reviewer offsets explain {100 * rho:.0f} % of the variance, so"
+    share = f"Reviewer offsets explain {100 * rho:.0f}% of the variance, so"
     if rho < LOW:
         return f"{share} scores are compared across reviewers."
     if rho < HIGH:

@@ -131,7 +131,7 @@ def served_again(reused: int) -> Finding:
 
     Examples:
         >>> served_again(1).text
-        '1 reviewer served more than once'
+        'scores of 1 reviewer were used twice'
     """
     return Finding("served_again", "weaker", {"reviewers": reused}, leaves=KENDALL_ONLY)
 

@@ -373,7 +373,7 @@ class Uniform(Ordinal):
 class MeanRank(Ordinal):
     """By rank averaged over all orderings that respect every comparison.
 
-    In our experiments it is within 0.5 % of the least expected Kendall tau distance.
+    In our experiments it is within 0.5% of the least expected Kendall tau distance.
     """
 
     name = "mean-rank"

@@ -241,7 +241,7 @@ def _agree_by_links(reviewers: Codes, items: Codes, sums: Scores) -> bool:
 def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
     """Say that ratings carry no information about the items, if that is seen.
 
-    Random ratings are told so with probability 95 %, if there are enough of them that
+    Random ratings are told so with probability 95%, if there are enough of them that
     a correlation of 0.3 between reviewers would be three standard errors from chance.
     What is counted is how far items' sums of ranks are from equal, beside the same with
     each reviewer's ranks shuffled; of votes also by who met whom, since an item that

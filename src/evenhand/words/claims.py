@@ -287,8 +287,8 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "the scores",
     "both_dropped": "reviewers who scored both items, and are left out, did so by no "
     "choice that has to do with the items",
-    "item_free_noise": "noise in scores does not depend on the item",
-    "paired_blindly": "scores were paired blindly, without a look at them",
+    "item_free_noise": "score noise is independent of the item",
+    "paired_blindly": "scores were paired without looking at them",
     "drawn_in_floats": "pairs and votes of so many scores, which are drawn in floating "
     "point, follow their laws exactly",
     "rule_checked": "{rule} was asked {asked} times around the data, and no score was "
@@ -317,13 +317,14 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "start",
     "split_at_random": "reviewers split at random, without a look at scores",
     "unrelated_noise": "noise in scores that has nothing to do with items",
-    "split_groups": "some reviewers made the groups and only the others sorted them",
+    "split_groups": "the groups and the order within them come from different "
+    "reviewers",
     "consistent": "no contradiction among the comparisons",
     "ordered_rightly": "reviewers order what they see without error",
     "conflicts": "conflicts of interest keep some reviewers from changing places, "
     "which the guarantee needs",
     "served_again": lambda facts: (
-        f"{counted(facts['reviewers'], 'reviewer')} served more than once"
+        f"scores of {counted(facts['reviewers'], 'reviewer')} were used twice"
     ),
     "any_set_scored": _any_set_scored,
     "no_ties": "no ties within a reviewer",
@@ -466,12 +467,51 @@ def headline(certificate: Certificate) -> str:
     return brief(certificate)
 
 
+# Why there is no guarantee, for a terminal, where it differs from the full reason.
+SHORT_REASONS = {"undeclared": "no --design was given"}
+NO_GUARANTEE = {
+    "means": "none: means compare scales with each other, which may differ.",
+    "model": "none: right only to the extent that scales are as the model assumes.",
+    "orders": "none, but no scale can change the answer: only orders are used.",
+    "own": "none: evenhand knows nothing about your own function.",
+    "grades": "none: right to the extent that scales are as the {method} model "
+    "assumes.",
+    "adaptive": "none with adaptive. --method safe has one if the assignment was "
+    "random and no reviewer ties items.",
+    "orders_only": "none, but no scale can change the answer: only orders are used. "
+    "It is as good as its model.",
+}
+
+
+def guarantee(certificate: Certificate) -> str:
+    """Return what follows "Guarantee:" on a terminal.
+
+    Examples:
+        >>> from evenhand.claims import certify
+        >>> guarantee(certify(Claim("adaptive")))[:19]
+        'none with adaptive.'
+    """
+    if certificate.voids:
+        reasons = (
+            SHORT_REASONS.get(finding.code, text)
+            for finding, text in zip(
+                certificate.voids, certificate.reasons, strict=True
+            )
+        )
+        return f"none, because {'; '.join(reasons)}."
+    claim = certificate.claim
+    if claim.code in NO_GUARANTEE:
+        return NO_GUARANTEE[claim.code].format(method=claim.method)
+    sentence = brief(certificate)
+    return f"{sentence[:1].lower()}{sentence[1:]}"
+
+
 def short(certificate: Certificate) -> str:
     """Return what a certificate claims in a line for a terminal."""
     claim = certificate.claim
     if claim.theorem == NONE:
         return brief(certificate)
-    return f"{_capital(_clause(claim, short=True))}{_cited(claim.theorem)}."
+    return f"{_clause(claim, short=True)}{_cited(claim.theorem)}."
 
 
 def full(certificate: Certificate) -> str:
@@ -487,5 +527,5 @@ def full(certificate: Certificate) -> str:
     if certificate.declared:
         sentence += f" It assumes: {'; '.join(certificate.declared)}."
     if weaker := certificate.texts("weaker"):
-        sentence += f" It claims no more, because {'; '.join(weaker)}."
+        sentence += f" A stronger claim fails because: {'; '.join(weaker)}."
     return sentence

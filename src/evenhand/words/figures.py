@@ -157,7 +157,7 @@ def _shares(result: Comparison) -> dict[str, Figure]:
     levels = score_shares(result, repeated=True)
     names = distinct(map(shortened, result.items))
     rows = [
-        (name, score, share, f"{100 * share:.0f} %")
+        (name, score, share, f"{100 * share:.0f}%")
         for score, shares in levels
         for name, share in zip(names, shares, strict=True)
     ]

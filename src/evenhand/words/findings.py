@@ -239,7 +239,7 @@ def variance_parts(shares: Shares) -> list[tuple[float, str, str]]:
         >>> from evenhand.diagnosis.reviewers import Share, Shares
         >>> rest = Share(0.64, 0.553, 0.71)
         >>> variance_parts(Shares(None, None, rest, "parametric bootstrap"))
-        [(0.64, 'the rest 64 % (55 to 71)', 'out')]
+        [(0.64, 'the rest 64% (55 to 71)', 'out')]
     """
     parts = (
         (shares.item, "items", "in"),
@@ -284,7 +284,7 @@ def assumption_answer(check: Check, warp: Warp | None) -> str:
         found = next(one for one in warp.survivals if one.method == warp.method)
         stay = f"{found.stay:.0f} of the {warp.top:,} would stay on average"
         if warp.top == 1:
-            stay = f"the best one would stay in {100 * found.stay:.0f} % of draws"
+            stay = f"the best one would stay in {100 * found.stay:.0f}% of draws"
         return f"{stay} if every reviewer had used another scale ({found.strength})"
     if check.ladder is None:
         return "not tested for this report"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TIE = "tie coin"
 COINS = (TIE, "coin")
-ALPHA = 0.05
+ALPHA, SMALL_P = 0.05, 0.01
 UNEVEN = "counts_contradict_design"
 # Claims without a theorem that do not begin with "No guarantee".
 ESTIMATES = ("adaptive", "agreed", "fair_coin")
@@ -49,17 +49,17 @@ def claim(certificate: Certificate | None) -> str:
     Examples:
         >>> from evenhand.claims import Claim, Finding, certify
         >>> claim(certify(Claim("fair_coin")))
-        'Claim: Right half of the time, whatever the scores: the baseline itself.'
+        'Guarantee: right half of the time, whatever the scores: the baseline itself.'
     """
     if certificate is None:
-        return "Claim: none."
+        return "Guarantee: none."
     more = _verified(certificate)
     if certificate.declared and certificate.theorem != NONE:
         number = counted(len(certificate.declared), "assumption")
         more += f" This rests on {number}; see --explain."
     elif certificate.sentence != certificate.brief:
-        more += " For more, see --explain."
-    return f"Claim: {certificate.brief}{more}"
+        more += " See --explain."
+    return f"Guarantee: {claims.guarantee(certificate)}{more}"
 
 
 def _verified(certificate: Certificate) -> str:
@@ -101,8 +101,8 @@ def comparison_lines(result: Comparison) -> list[str]:
         about = "about " if result.p_first_se else ""
         chance = result.p_first if _way(result) > 0 else 1 - result.p_first
         lines.append(
-            f"The rule picks {winner} with probability {about}{chance:.3g}: its coin, "
-            "not a chance of being better."
+            f"This rule is randomized: it picks {winner} with probability "
+            f"{about}{chance:.3g}. That is not the probability that it is better."
         )
     return [*filter(None, lines), _short_claim(result.certificate)]
 
@@ -111,7 +111,7 @@ def _short_claim(certificate: Certificate | None) -> str:
     """Leave to --explain what the claim is given, and part of its words."""
     if certificate is None or certificate.claim.given is None:
         return claim(certificate)
-    text = f"Claim: {claims.short(certificate)}{_verified(certificate)}"
+    text = f"Guarantee: {claims.short(certificate)}{_verified(certificate)}"
     if not certificate.declared:
         return text
     number = counted(len(certificate.declared), "assumption")
@@ -156,32 +156,49 @@ def difference_sentence(result: Comparison) -> str:
         >>> from evenhand import compare
         >>> found = compare([3, 4, 5, 6], [1, 2, 2, 3], design="halves", rng=7)
         >>> print(difference_sentence(found))
-        Difference 2.5, 95 % interval 0 to 5 if it shifts all scores alike; p = 0.0571,
-        if all would have scored either item.
+        Difference 2.5 (95% interval 0 to 5, assuming a constant shift), p = 0.0571.
+        The p-value assumes that everyone would have scored either item.
     """
     numbers, said = ahead(result), list[str]()
     if numbers:
         estimate, *ends = map(figure, numbers)
         said.append(f"Difference {estimate}")
         if ends:
-            interval = f", 95 % interval {' to '.join(ends)}"
-            said[0] += f"{interval} if it shifts all scores alike"
-    if result.test is not None:
-        said.append(_p_value_clause(result, result.test))
-    return "; ".join(said) + "." if said else ""
+            said[0] += f" (95% interval {' to '.join(ends)}, assuming a constant shift)"
+    if result.test is None:
+        return f"{said[0]}." if said else ""
+    said.append(_p_value_phrase(result, result.test))
+    text = ", ".join(said)
+    return f"{text[:1].upper()}{text[1:]}. {_p_value_sentence(result, result.test)}"
 
 
-def _p_value_clause(result: Comparison, test: PValues) -> str:
-    """Say what the p-value is, and on what it rests."""
-    said = f"p {'=' if test.exact else 'about'} {result.p_value:.3g}{_by_means(result)}"
-    if any(one.code == UNEVEN for one in result.notices):
-        return f"{said}, which does not hold: the counts contradict the design"
-    conditions = ["all would have scored either item"]
+def p_value_text(value: float | None) -> str:
+    """Show a p-value: small ones with one digit, since a second says nothing.
+
+    Examples:
+        >>> p_value_text(0.0571), p_value_text(0.00649), p_value_text(0.00046)
+        ('0.0571', '0.006', '0.0005')
+    """
+    if value is None or value >= SMALL_P:
+        return figure(value)
+    return f"{value:.1g}"
+
+
+def _p_value_phrase(result: Comparison, test: PValues) -> str:
+    sampled = "" if test.exact else " (sampled)"
+    return f"p = {p_value_text(result.p_value)}{sampled}{_by_means(result)}"
+
+
+def _p_value_sentence(result: Comparison, test: PValues) -> str:
+    """Say on what the p-value rests."""
+    if any(warning.code == UNEVEN for warning in result.notices):
+        return "The p-value does not hold: the counts contradict the design."
+    conditions = ["that everyone would have scored either item"]
     if result.parameters.get("design") is None:
-        conditions.insert(0, "assigned at random, which nobody declared,")
+        conditions.insert(0, "random assignment (declare it with --design)")
     if any("without a look at the scores" in text for text in test.assumes):
-        conditions.append("nobody chose by the scores what to compare")
-    return f"{said}, if {' and '.join(conditions)}"
+        conditions.append("that nobody chose by the scores what to compare")
+    return f"The p-value assumes {plain_joined(conditions)}."
 
 
 def ahead(result: Comparison) -> list[float]:
@@ -197,7 +214,7 @@ def ahead(result: Comparison) -> list[float]:
 
 
 def _by_means(result: Comparison) -> str:
-    """Add the p-value of the interval where it is on the other side of 5 %."""
+    """Add the p-value of the interval where it is on the other side of 5%."""
     own, other = result.p_value, result.difference and result.difference.p_value
     if own is None or other is None or (own > ALPHA) == (other > ALPHA):
         return ""
@@ -219,7 +236,7 @@ def interval_sentences(result: Comparison) -> str:
     return (
         "The interval is for the difference of means. It supposes one common scale on "
         "which one item adds the same number to every score, and holds each such "
-        "number that the randomisation test of the means does not reject at 5 %. If "
+        "number that the randomisation test of the means does not reject at 5%. If "
         "scales differ, it says nothing on how much better an item is; p-values do not "
         "need it."
     )
@@ -253,7 +270,7 @@ def _share_lines(result: Comparison) -> list[str]:
     levels = score_shares(result)
     rows = [("", "score", *(score for score, _ in levels))]
     for side, item in enumerate(result.items):
-        told = (f"{100 * shares[side]:.0f} %" for _, shares in levels)
+        told = (f"{100 * shares[side]:.0f}%" for _, shares in levels)
         rows.append(("", shortened(item, LONG_NAME), *told))
     return [line[2:] for line in aligned(rows)] if levels else []
 
@@ -273,8 +290,8 @@ def headline(
     Examples:
         >>> from evenhand import compare
         >>> print(*headline(compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)))
-        A comes out ahead of B ['Mean 6.67 (n 3) against 4.67 (n 3).', 'Difference 2; \
-p = 0.4, if all would have scored either item.']
+        A comes out ahead of B ['Mean 6.67 (n 3) against 4.67 (n 3).', 'Difference 2, \
+p = 0.4. The p-value assumes that everyone would have scored either item.']
     """
     told: Any = result  # of either kind, or what `from_json` made
     if not hasattr(told, "winner"):
@@ -326,7 +343,7 @@ def verdict(result: Ranking) -> str:
         >>> verdict(rank(ratings, method="mean-rank", top=1, rng=7))
         '1 of 3 is in, and no interval of ranks crosses the cut.'
         >>> verdict(rank(ratings, method="mean-rank", rng=7))
-        '3 items ranked, each told apart from the next.'
+        '3 items ranked, each distinguished from the next.'
     """
     top, total = result.top, len(result.order)
     if top is None:
@@ -376,7 +393,7 @@ def _order_verdict(result: Ranking) -> str:
     if groups == 1:
         return f"{ranked}, but the ratings distinguish no two of them clearly."
     if groups == total:
-        return f"{ranked}, each told apart from the next."
+        return f"{ranked}, each distinguished from the next."
     return f"{ranked}, in {groups:,} groups that the ratings cannot order further."
 
 
@@ -418,7 +435,7 @@ def expected_sentence(result: Ranking) -> str:
 
 
 def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list[str]:
-    """Say which items are in, open and out, before anything else.
+    """Say which items are in, too close to call and out, before anything else.
 
     Args:
         result: The ranking.
@@ -452,27 +469,28 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         best = text("The best {:,}: {}.").format(top.k, names(top.items))
         return [best, why, *lost]
     left, crossing = top.k - len(top.inside), {*top.open}
-    places = f"for {counted(left, 'place')}" if left else "with no place left"
+    places = counted(left, "place") if left else "no place left"
     groups = {f"In ({len(top.inside):,})": top.inside}
     agenda = tuple(row.item for row in nearest_to_cut(result))
-    groups[f"Open ({len(top.open):,} {places})"] = agenda
+    close = counted(len(top.open), "item")
+    groups[f"Too close to call ({close}, {places})"] = agenda
     said = ((head, names(items)) for head, items in groups.items() if items)
     lines = [text("{}: {}.").format(*one) for one in said]
     lines += [text(f"Out ({len(top.out):,}).")] if top.out else []
     if top.open and left:
-        go = "open place goes" if left == 1 else f"{left:,} open places go"
-        rest = [show(item) for item in top.items if item in crossing]
+        chosen = [show(item) for item in top.items if item in crossing]
         by = "By share" if result.by_share else "By rank"
-        lines.append(text("{} the {} to {}.").format(by, go, join(rest, most)))
+        would = "this would be" if left == 1 else "these would be"
+        lines.append(text("{} alone, {} {}.").format(by, would, join(chosen, most)))
         lines += filter(None, [text(expected_sentence(result))])
     sure = result.uncertainty
     if top.open and sure is not None:
-        ranks = f"its {100 * sure.level:g} % interval of ranks goes"
+        ranks = f"the item's {100 * sure.level:g}% rank interval crosses the cut"
         rows = (row for row in result.items if row.item in crossing)
         ends = ((row.rank_low or 0, row.rank_high or 0) for row in rows)
         across = all(low <= top.k < high for low, high in ends)
-        other = "" if across else ", or is on the other side of it than its rank"
-        lines.append(text(f"An item is open if {ranks} across the cut{other}."))
+        beyond = "" if across else ", or lies on the other side of it than its rank"
+        lines.append(text(f'"Too close to call": {ranks}{beyond}.'))
     return [*lines, *lost]
 
 
@@ -515,7 +533,7 @@ def pass_lines(result: Grades) -> list[str]:
         >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
         >>> for line in pass_lines(grade(ratings, passing=3, rng=7)):
         ...     print(line)
-        Pass mark 3: 1 safely above, 1 safely below, 0 open.
+        Pass mark 3: 1 safely above, 1 safely below, 0 too close to call.
         Below: y.
     """
     mark = pass_mark(result)
@@ -523,8 +541,8 @@ def pass_lines(result: Grades) -> list[str]:
         return []
     above, below, still = map(result.at, ("above", "below", "open"))
     sure = f"{len(above)} safely above, {len(below)} safely below"
-    lines = [f"Pass mark {mark:g}: {sure}, {len(still)} open."]
-    for word, items in (("Open", still), ("Below", below)):
+    lines = [f"Pass mark {mark:g}: {sure}, {len(still)} too close to call."]
+    for word, items in (("Too close to call", still), ("Below", below)):
         names = [plain_name(item, result.titles.get(item)) for item in items]
         lines += [f"{word}: {plain_joined(names, NAMED)}."] if items else []
     return lines
@@ -551,7 +569,7 @@ def model_lines(result: Grades) -> list[str]:
         scale = f"Marks {low:g} to {high:g} stand for scores {least:g} to {most:g}"
         scale += f"{given if (low, high) != (least, most) else ''}."
     return [
-        f"Marks by the {result.method} model, because {result.because}.",
+        f"Model: {result.method}. {result.because[:1].upper()}{result.because[1:]}.",
         scale,
         result.assumes,
         claim(result.certificate),

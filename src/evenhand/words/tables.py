@@ -239,7 +239,7 @@ def grades(result: Grades) -> Table:
         >>> from evenhand import Ratings, grade
         >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
         >>> [one.title for one in grades(grade(ratings, rng=7)).columns]
-        ['item', 'mark', '90 % interval', 'error', 'scores', 'mean score']
+        ['item', 'mark', '90% interval', 'error', 'scores', 'mean score']
     """
     rows = result.items
     rounded = result.parameters["rounding"] is not None
@@ -249,7 +249,7 @@ def grades(result: Grades) -> Table:
     columns: dict[Column, list[object]] = {
         Column("item"): _names(result.titles, (row.item for row in rows)),
         Number("mark"): [f"{row.mark:{form}}" for row in rows],
-        Number(f"{100 * LEVEL:g} % interval"): [
+        Number(f"{100 * LEVEL:g}% interval"): [
             "given" if row.anchor else span(row.low, row.high) for row in rows
         ],
         Number("error"): [f"{row.error:.{digits}f}" for row in rows],
@@ -317,7 +317,7 @@ def rungs(ladder: Ladder) -> Table:
         Column("method that assumes it"): [
             f"{one.method}{verdict.get(one.assumption, '')}" for one in rows
         ],
-        Number("predicts rightly"): [f"{100 * one.accuracy:.1f} %" for one in rows],
+        Number("predicts rightly"): [f"{100 * one.accuracy:.1f}%" for one in rows],
         Number("behind the best (points ± standard error)"): [
             f"{100 * one.behind:.1f} ± {100 * one.behind_se:.1f}" for one in rows
         ],
@@ -330,7 +330,7 @@ def targets(needed: Needed) -> Table:
     from evenhand.diagnosis.check import PAIR, SIDE, more_reviews  # noqa: PLC0415 - much
 
     columns: Columns = {
-        Number("to reach"): [f"{100 * one.probability:g} %" for one in needed.pair],
+        Number("to reach"): [f"{100 * one.probability:g}%" for one in needed.pair],
         Number(PAIR): map(more_reviews, needed.pair),
         Number(SIDE.format(needed.near)): map(more_reviews, needed.side),
     }

@@ -139,17 +139,17 @@ def share(value: float | None, *, certain: bool = True) -> str:
 
     Examples:
         >>> share(0.9999), share(1.0), share(1.0, certain=False), share(0.25)
-        ('over 99.9 %', '100 %', 'over 99.9 %', '25 %')
+        ('over 99.9%', '100%', 'over 99.9%', '25%')
     """
     if value is None:
         return ""
     if certain and value in (0, 1):
-        return f"{100 * value:g} %"
+        return f"{100 * value:g}%"
     if value < SMALL:
-        return f"under {100 * SMALL:g} %"
+        return f"under {100 * SMALL:g}%"
     if value > 1 - SMALL:
-        return f"over {100 - 100 * SMALL:g} %"
-    return f"{100 * value:.3g} %"
+        return f"over {100 - 100 * SMALL:g}%"
+    return f"{100 * value:.3g}%"
 
 
 def span(low: int, high: int) -> str:
