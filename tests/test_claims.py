@@ -51,8 +51,8 @@ def test_a_weaker_claim_says_why_it_is_weaker() -> None:
     assert found.theorem == "G"
     assert not found.strict
     assert found.sentence == (
-        f"No less often right than a fair coin, {WHATEVER} (Theorem G), {GIVEN}. It "
-        "claims no more, because without noise nothing distinguishes equal means."
+        f"No less often right than a fair coin, {WHATEVER} (Theorem G), {GIVEN}. A "
+        "stronger claim fails because: without noise nothing distinguishes equal means."
     )
 
 

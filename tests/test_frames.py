@@ -81,7 +81,7 @@ def test_files_take_columns_that_name_a_reviewer_together(tmp_path: Path) -> Non
     with pytest.raises(eh.RatingsError, match=r"Unknown column 'promt'"):
         eh.read_ratings(path, reviewer="judge+promt", item="model")
     with pytest.raises(
-        eh.RatingsError, match=r"44 rows more\. If several columns name"
+        eh.RatingsError, match=r"44 more rows repeat a rating\. If several columns name"
     ):
         eh.read_ratings(path, reviewer="judge", item="model")
 

@@ -208,7 +208,7 @@ def test_a_form_that_nobody_declared_is_said() -> None:
     # Scores that fill more than half of the marks' range are marks already.
     marks = eh.grade(ratings, onto=(1, 4), rng=7)
     assert marks.form == (1, 4)
-    assert "taken to be marks of 1 to 4 already" in marks.notices[-1].message
+    assert "scores already use the 1-4 scale" in marks.notices[-1].message
 
 
 @pytest.mark.usefixtures("no_ladder")
@@ -332,7 +332,8 @@ def test_the_ladder_chooses_the_model(
     assert (result.method, result.verdict) == (method, verdict)
     misled = "scores_mislead" in [notice.code for notice in result.notices]
     assert misled == (verdict == "order only")
-    assert f"by the {method} model, because {result.because}." in repr(result)
+    because = result.because[:1].upper() + result.because[1:]
+    assert f"Model: {method}. {because}." in repr(result)
 
 
 def test_the_verdict_is_that_of_check() -> None:

@@ -135,10 +135,10 @@ def test_what_is_counted() -> None:
         "def seed(): ...\n"
     )
     assert count_in(tree) == {
-        "number constants": 6,
-        "bare participles": 221,
-        "vague parameters": 10,
-        "imports inside functions": 242,
-        "functions with a vague local": 115,
+        "number constants": 1,
+        "bare participles": 1,
+        "vague parameters": 1,
+        "imports inside functions": 1,
+        "functions with a vague local": 2,
         "places that take sentences apart": 1,
     }

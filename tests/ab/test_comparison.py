@@ -247,7 +247,7 @@ class TestRatings:
         assert 0 < comparison.p_first_se < 0.01
         assert codes(comparison) == ["sampled_pairings"]
         assert "from 4000 sampled pairings" in comparison.notices[0].message
-        assert f"with probability about {comparison.p_first:.3g}:" in repr(comparison)
+        assert f"with probability about {comparison.p_first:.3g}." in repr(comparison)
         back = compare(ratings, items=("y", "x"), method="votes", rng=1)
         assert back.p_first == 1 - comparison.p_first
 

@@ -219,4 +219,4 @@ def test_shares_are_for_forms_and_a_tie_has_no_sign() -> None:
     assert found.scores is not None
     assert found.scores.levels is None
     tied = [str(compare([5, 5], [5, 5], rng=seed)) for seed in range(4)]
-    assert all("Difference 0;" in text for text in tied)
+    assert all("Difference 0, p" in text for text in tied)

@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
         ("reviewer,item,score\na,x,1\nb,y,2\n", "cannot distinguish items"),
         ("reviewer,item,score\na,x,1\na,y,1\n", "Every score is the same."),
         ("reviewer,item,rank\na,x,1\na,y,2\n", "There are only ranks, no scores"),
-        ("winner,loser\nx,y\ny,z\nz,x\n", "3 of 3 items are on a cycle of orders"),
+        ("winner,loser\nx,y\ny,z\nz,x\n", "All 3 items are in a preference cycle"),
         ("reviewer,item,score\na,x\x1b[2J,1\na,y,2\n", "Reviewers' orders connect all"),
     ],
 )

@@ -205,7 +205,7 @@ def test_every_method_of_compare_decides(method: str) -> None:
     assert result.exit_code == 0
     assert "Difference" in result.stdout
     tossed = method in ("guarded", "votes", "sign")
-    assert ("not the probability that it is better" in result.stdout) == tossed
+    assert ("This rule is randomized" in result.stdout) == tossed
     assert len(result.stdout.splitlines()) <= 8
 
 

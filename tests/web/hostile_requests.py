@@ -141,7 +141,8 @@ def make_values(folder: Path) -> Values:
     site.now = datetime.now(UTC)
     sessions = []
     for which in (None, None, 1):
-        token = site.do(actions.make_signin, 1 if which is None else None, which=which)
+        organiser = 1 if which is None else None
+        token = site.do(actions.make_signin, organiser, evaluation_id=which)
         sessions.append(site.do(actions.sign_in, token))
     signins = [site.do(actions.make_signin, 1) for _ in range(20)]
     site.store.close()

@@ -73,7 +73,9 @@ def test_pages_say_of_a_ranking_what_the_report_says(desk: Desk) -> None:
         assert part(page.text, tag) == headline
         text = plain(page.text)
         assert "The best 3" not in text
-        assert re.search(r"Open \(\d+ for 3 places\): \w Talk \w, ", text)
+        assert re.search(
+            r"Too close to call \(\d+ items, 3 places\): \w Talk \w, ", text
+        )
         assert "By rank alone, these would be" in text
         assert "rank interval crosses the cut" in text
 
