@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.columns import NUMBER, Source, code_labels, label_series, number_series
-from evenhand.errors import RatingsError, shown
+from evenhand.errors import RatingsError, quote
 from evenhand.labels import alike
 from evenhand.ratings import Ratings
 
@@ -517,15 +517,15 @@ def test_places_are_lines_in_a_text_rows_in_a_sheet_and_indices_in_memory() -> N
 
 
 def test_values_are_shown_on_one_short_line() -> None:
-    assert shown("a\nb") == "'a\\nb'"
-    assert shown("a  b") == "'a  b'"
-    assert shown("x" * 78) == repr("x" * 78)
-    assert len(shown("x" * 79)) == 80
-    assert "\n" not in shown(np.zeros((3, 3)))
+    assert quote("a\nb") == "'a\\nb'"
+    assert quote("a  b") == "'a  b'"
+    assert quote("x" * 78) == repr("x" * 78)
+    assert len(quote("x" * 79)) == 80
+    assert "\n" not in quote(np.zeros((3, 3)))
     deep: list[object] = []
     for _ in range(10_000):
         deep = [deep]
-    assert shown(deep) == "a very large list"
+    assert quote(deep) == "a very large list"
 
 
 @pytest.mark.parametrize("values", [[2**53, 2**53 + 1], ["9", "9007199254740993"]])

@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenhand.errors import RatingsError, shown
+from evenhand.errors import RatingsError, quote
 
 Codes = NDArray[np.int64]
 """Codes of items or reviewers, or counts."""
@@ -84,7 +84,7 @@ def as_numbers(values: Numbers, what: str, *, infinite: bool = False) -> Floats:
     elif array.dtype.kind in "iuf":
         array = array.astype(np.float64)
     else:
-        raise RatingsError(f"{what} must be a number, got {shown(values)}.")
+        raise RatingsError(f"{what} must be a number, got {quote(values)}.")
     if not is_exact(array):
         bad = np.isnan(array) if infinite else ~np.isfinite(array)
         if bad.any():
@@ -177,7 +177,7 @@ def _from_objects(array: Floats, what: str) -> Floats:
             value, int | float | Fraction | Decimal
         ):
             where = f" at index {place}" if place else ""
-            raise RatingsError(f"{what} must be a number, got {shown(value)}{where}.")
+            raise RatingsError(f"{what} must be a number, got {quote(value)}{where}.")
     if all(isinstance(value, int | Fraction) for value in values):
         return map_exact(Fraction, array)
     try:

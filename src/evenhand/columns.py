@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.claims import Label
-from evenhand.errors import RatingsError, listing, require_text, shown, unknown
+from evenhand.errors import RatingsError, listing, quote, require_text, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,7 +227,7 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
         # An integer that a double would change might tie with others.
         if not finite or (digits.isdecimal() and int(digits) != abs(int(numbers[row]))):
             rule = "fit 53 bits exactly" if finite else "be finite"
-            bad.append((row, f"{what} must {rule}, got {shown(series[row])}", ""))
+            bad.append((row, f"{what} must {rule}, got {quote(series[row])}", ""))
     if bad:
         raise source.each(bad)
     return numbers, numeric.is_null().to_numpy()
@@ -304,7 +304,7 @@ def _series(
         native = nw.from_native(values, allow_series=True, pass_through=True)
     unordered = (str, bytes, Mapping, Set, nw.DataFrame, nw.LazyFrame)
     if isinstance(native, unordered) or not isinstance(native, Iterable):
-        raise RatingsError(f"{what}s must be a sequence, got {shown(values)}.")
+        raise RatingsError(f"{what}s must be a sequence, got {quote(values)}.")
     listed = column_values(native) if isinstance(native, nw.Series) else list(native)
     series = as_series(listed)
     number = convert is _number and series.dtype.is_numeric()
@@ -315,7 +315,7 @@ def _series(
         try:
             converted.append(convert(value))
         except (ValueError, OverflowError) as error:
-            raise source.at(row, f"{what} {error}, got {shown(value)}") from None
+            raise source.at(row, f"{what} {error}, got {quote(value)}") from None
     if not any(isinstance(value, str) for value in converted):
         return pl.Series(converted)
     texts = [None if value is None else str(value) for value in converted]
@@ -390,7 +390,7 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
         most = 2 * len(bad) > len(texts) - texts.null_count()
         rule = f"{what} must be a number, got "
         named = bad[: 1 if most else None]
-        hints = ((row, shown(texts[row]), _hint(texts[row], source)) for row in named)
+        hints = ((row, quote(texts[row]), _hint(texts[row], source)) for row in named)
         raise source.each((row, rule + value, hint) for row, value, hint in hints)
     return texts.cast(pl.Float64)
 
@@ -413,7 +413,7 @@ def require_no_thousands(cells: pl.Series, what: str, source: Source) -> None:
         rule = f"{what} has decimal commas, so {{}} may be a thousand"
         advice = "Write thousands without a point, and decimals with one sign."
         raise source.each(
-            (row, rule.format(shown(cells[row].strip())), advice) for row in doubtful
+            (row, rule.format(quote(cells[row].strip())), advice) for row in doubtful
         )
 
 
@@ -537,7 +537,7 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
     used = list(columns.values())
     if len(set(used)) < len(used):
         twice = next(name for name in used if used.count(name) > 1)
-        text = f"Column {shown(twice)} is named for two things. Name two columns."
+        text = f"Column {quote(twice)} is named for two things. Name two columns."
         raise source.whole(text)
     return Columns(**columns)
 

@@ -75,13 +75,13 @@ class ConvergenceError(EvenhandError, RuntimeError):
     """A computation used up its budget before it was done."""
 
 
-def shown(value: object) -> str:
+def quote(value: object) -> str:
     """Show a bad value in a message, on one line and cut to a readable length.
 
     Examples:
-        >>> shown("x" * 200) == repr("x" * 76)[:-1] + "..."
+        >>> quote("x" * 200) == repr("x" * 76)[:-1] + "..."
         True
-        >>> shown(10**5000)
+        >>> quote(10**5000)
         'a very large int'
     """
     try:
@@ -99,14 +99,14 @@ def must_be(name: str, rule: str, value: object) -> OptionError:
         >>> must_be("draws", "a whole number", 2.5)
         OptionError('draws must be a whole number, got 2.5.')
     """
-    return OptionError(f"{name} must be {rule}, got {shown(value)}.")
+    return OptionError(f"{name} must be {rule}, got {quote(value)}.")
 
 
-def require_unused(name: str, value: object, why: str) -> None:
+def refuse_option(name: str, value: object, why: str) -> None:
     """Refuse an option that has no use where it was given.
 
     Examples:
-        >>> require_unused("scale", "bad<good", "for ranks: it orders scores")
+        >>> refuse_option("scale", "bad<good", "for ranks: it orders scores")
         Traceback (most recent call last):
         ...
         evenhand.errors.OptionError: scale must be left out for ranks: it orders scores.
@@ -246,7 +246,7 @@ def require_function(name: str, value: object, *arguments: str) -> None:
     try:
         inspect.signature(value).bind(*arguments)  # type: ignore[arg-type]  # or else
     except TypeError:
-        number = counted(len(arguments), "argument")
+        number = plural(len(arguments), "argument")
         rule = f"a function of {number}, {' and '.join(arguments)}"
         raise must_be(name, rule, value) from None
     except ValueError:
@@ -262,16 +262,16 @@ def listing(values: Iterable[object]) -> str:
         >>> listing(range(12))
         '0, 1, 2, 3, 4, 5, 6, 7 and 4 more'
     """
-    shown = [repr(value) for value in values]
-    more = len(shown) - SHOWN
-    return ", ".join(shown[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    texts = [repr(value) for value in values]
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def counted(number: object, noun: str) -> str:
+def plural(number: object, noun: str) -> str:
     """Count things for a message, with commas in large numbers.
 
     Examples:
-        >>> counted(1, "reviewer"), counted(1200, "item")
+        >>> plural(1, "reviewer"), plural(1200, "item")
         ('1 reviewer', '1,200 items')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -295,17 +295,17 @@ def unknown(what: str, name: object, choices: Iterable[object], *, of: str = "")
     alike = [text for text in by_text if text[:1] == typed[:1]]
     near = near or difflib.get_close_matches(typed, alike, 1, BEGINS_ALIKE)
     hint = f", did you mean {by_text[near[0]]!r}?" if near else "."
-    plural = what if what.endswith("s") else f"{what}s"
-    plural = f"{what}es" if what.endswith("ss") else plural
+    kinds = what if what.endswith("s") else f"{what}s"
+    kinds = f"{what}es" if what.endswith("ss") else kinds
     whose, all_known = f" of {of}" if of else "", listing(listed) or "none"
-    return f"unknown {what} {name!r}{whose}{hint} Known {plural}: {all_known}."
+    return f"unknown {what} {name!r}{whose}{hint} Known {kinds}: {all_known}."
 
 
-def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(table: Sequence[Sequence[str]]) -> list[str]:
     """Lay out rows of cells in columns, to the right but for the second.
 
     Examples:
-        >>> aligned([("rank", "item"), ("1", "x")])
+        >>> align_columns([("rank", "item"), ("1", "x")])
         ['rank  item', '   1  x   ']
     """
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]

@@ -13,7 +13,7 @@ import polars as pl
 
 from evenhand.claims import Label, Notice
 from evenhand.columns import FORMULA_START, NAMED, column_texts, more_than_named
-from evenhand.errors import counted, shown
+from evenhand.errors import plural, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -109,9 +109,9 @@ def _spelt(label: str, between: str, similar: str) -> str:
     """
     scripts = [_script(spelling) for spelling in (label, similar)]
     parts = [
-        f"{shown(spelling)} (has a {script} letter)"
+        f"{quote(spelling)} (has a {script} letter)"
         if script and scripts[0] != scripts[1]
-        else shown(spelling)
+        else quote(spelling)
         for spelling, script in zip((label, similar), scripts, strict=True)
     ]
     return f" {between} ".join(parts)
@@ -150,7 +150,7 @@ def merge_notice(what: str, merged: Mapping[str, str], *, named: bool) -> Notice
         >>> merge_notice("item", {"tea": "Tea"}, named=True).message
         "1 label of items merged with others that look alike: 'tea' into 'Tea'."
     """
-    text = f"{counted(len(merged), 'label')} of {what}s merged with others that look "
+    text = f"{plural(len(merged), 'label')} of {what}s merged with others that look "
     pairs = [_spelt(old, "into", new) for old, new in merged.items()]
     examples = f": {', '.join(pairs[:NAMED])}{more_than_named(len(pairs))}"
     return Notice(f"merged_{what}s", f"{text}alike{examples if named else ''}.")
@@ -176,10 +176,10 @@ def blank_notices(
     if padded.height == 0:
         return ()
     pairs = [
-        f"{shown(column)} is {shown(bare)}"
+        f"{quote(column)} is {quote(bare)}"
         for column, bare in padded.sort("label").rows()
     ]
-    number = counted(padded["bare"].n_unique(), what)
+    number = plural(padded["bare"].n_unique(), what)
     text = f"Blanks around labels do not count, so spellings of {number} were merged"
     examples = f": {', '.join(pairs[:NAMED])}{more_than_named(len(pairs))}"
     return (Notice(f"blanks_{what}s", f"{text}{examples if named else ''}."),)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.claims import Label
-from evenhand.errors import OptionError, RatingsError, require_whole, shown, unknown
+from evenhand.errors import OptionError, RatingsError, quote, require_whole, unknown
 
 Ranking = Sequence[Label] | NDArray[np.integer]
 Loss = Callable[[Ranking, Ranking], float]
@@ -140,7 +140,7 @@ def _places(truth: Ranking, estimate: Ranking) -> NDArray[np.int64]:
     first, second = _by_label(truth, "truth"), _by_label(estimate, "estimate")
     if unshared := [*first.keys() ^ second.keys()]:
         rule = "truth and estimate must rank the same items"
-        raise RatingsError(f"{rule}, got {shown(unshared[0])} in one of them only.")
+        raise RatingsError(f"{rule}, got {quote(unshared[0])} in one of them only.")
     return np.array([second[item] for item in first], dtype=np.int64)
 
 
@@ -152,5 +152,5 @@ def _by_label(ranking: Ranking, what: str) -> dict[Label, int]:
         places = {}
     if isinstance(items, str | bytes) or len(places) < len(items):
         rule = "must be a sequence of different items"
-        raise RatingsError(f"{what} {rule}, got {shown(ranking)}.")
+        raise RatingsError(f"{what} {rule}, got {quote(ranking)}.")
     return places

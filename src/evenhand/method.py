@@ -29,7 +29,7 @@ from typing import (
     dataclass_transform,
 )
 
-from evenhand.errors import OptionError, listing, must_be, name_of, shown, unknown
+from evenhand.errors import OptionError, listing, must_be, name_of, quote, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,7 +89,7 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         place = getattr(error, "offset", None) or 1
         raise OptionError(
-            f"{what} must be a name, with options in brackets, got {shown(text)}, "
+            f"{what} must be a name, with options in brackets, got {quote(text)}, "
             f"wrong at character {place}. Write for instance {example}."
         ) from None
 
@@ -395,7 +395,7 @@ def _unnamed(chosen: type[Method], call: Call, text: str) -> dict[str, Any]:
         return {}
     if len(options) != 1 or len(call.given) > 1 or call.named:
         raise OptionError(
-            f"options of {chosen.name} must be named, got {shown(text)}. It has "
+            f"options of {chosen.name} must be named, got {quote(text)}. It has "
             f"{listing(options) or 'none'}."
         )
     return {options[0]: call.given[0]}

@@ -33,10 +33,10 @@ from evenhand.columns import (
 from evenhand.errors import (
     OptionError,
     RatingsError,
-    counted,
     listing,
     must_be,
-    shown,
+    plural,
+    quote,
     unknown,
 )
 from evenhand.labels import alike, alike_notices, blank_notices
@@ -459,7 +459,7 @@ class Ratings:
             return self
         were, are = ("was", "is") if len(labels) == 1 else ("were", "are")
         text = (
-            f"{len(labels):,} of {counted(total, 'item')} {were} not judged and {are} "
+            f"{len(labels):,} of {plural(total, 'item')} {were} not judged and {are} "
             f"not in the result: {listing(labels)}."
         )
         others = (notice for notice in self.notices if notice.code != UNRATED_ITEMS)
@@ -530,11 +530,11 @@ class Ratings:
         return pl.DataFrame({**columns, **more})
 
     def __repr__(self) -> str:
-        items, people = counted(self.n_items, "item"), self.n_reviewers
+        items, people = plural(self.n_items, "item"), self.n_reviewers
         if self.kind == "comparisons":
-            return f"Ratings({counted(people, 'comparison')} of {items})"
-        by = f"{counted(self.n_ratings, self.kind[:-1])} by"
-        return f"Ratings({by} {counted(people, 'reviewer')} of {items})"
+            return f"Ratings({plural(people, 'comparison')} of {items})"
+        by = f"{plural(self.n_ratings, self.kind[:-1])} by"
+        return f"Ratings({by} {plural(people, 'reviewer')} of {items})"
 
     def _fill(
         self,
@@ -732,7 +732,7 @@ def cluster_codes(
     if len(torn):
         reviewer = ratings.reviewer_labels[ratings.reviewer_codes[torn[0]]]
         raise OptionError(
-            f"cluster must be one for each reviewer, got several of {shown(reviewer)}. "
+            f"cluster must be one for each reviewer, got several of {quote(reviewer)}. "
             "Name the reviewer by both columns, such as reviewer=['judge', 'prompt']."
         )
     if codes.max() + 1 < FEWEST_CLUSTERS:
@@ -825,7 +825,7 @@ def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, Any]:
         text = "Column names must differ, got one twice. Rename one."
         raise RatingsError(text) from None
     if isinstance(table, nw.LazyFrame) and not table.implementation.is_polars():
-        rows = counted(int(table.select(nw.len()).collect().item()), "row")
+        rows = plural(int(table.select(nw.len()).collect().item()), "row")
         announce(
             f"Downloading {rows} from {table.implementation.name.lower()}; "
             "count_ratings and count_pairs count them there."
@@ -880,7 +880,7 @@ def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
     problems = [
         (
             row,
-            f"reviewer {shown(reviewer)} rated item {shown(item)} twice (first: "
+            f"reviewer {quote(reviewer)} rated item {quote(item)} twice (first: "
             f"{source.place(before)})",
             "",
         )
@@ -909,7 +909,7 @@ def _compared_rows(
     if len(itself):
         row = int(itself[0])
         text = f"{names.winner} and {names.loser} must differ"
-        raise source.at(row, f"{text}, got {shown(winners[row])} twice")
+        raise source.at(row, f"{text}, got {quote(winners[row])} twice")
     rows = pl.DataFrame({"winner": winner, "loser": loser}).with_row_index("row")
     person = series.get(names.reviewer)
     rows = rows.with_columns(person=pl.lit("") if person is None else person)
@@ -962,7 +962,7 @@ def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice
     named = lacking.sort("reviewer", "item").head(NAMED)
     places = named.select(pl.format("item {} by {}", "item", "reviewer")).to_series()
     were = "was" if lacking.height == 1 else "were"
-    left_out = f"{counted(lacking.height, 'row')} without a {noun} {were} left out"
+    left_out = f"{plural(lacking.height, 'row')} without a {noun} {were} left out"
     text = f"{left_out}: {', '.join(places)}{more_than_named(lacking.height)}."
     notices = [Notice(f"missing_{noun}s", text)]
     if lost:

@@ -14,7 +14,7 @@ from evenhand.ab.law import Table, as_tables
 from evenhand.claims import Json, Label, Notice
 from evenhand.columns import Source, code_labels, label_series, number_series, place_of
 from evenhand.engines.counts import MOST_LEVELS, Counts, Once
-from evenhand.errors import OptionError, RatingsError, counted, listing, shown
+from evenhand.errors import OptionError, RatingsError, listing, plural, quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -323,7 +323,7 @@ def _settle_both(
         )
     verdict = 0 if wins else 1
     text = (
-        f"{counted(len(twice), 'reviewer')} scored both items and put "
+        f"{plural(len(twice), 'reviewer')} scored both items and put "
         f"{labels[verdict]!r} above {labels[1 - verdict]!r}; that decides, and no "
         "other score was used."
     )
@@ -340,7 +340,7 @@ def _in_pairs(
     if len(wrong):
         pair = int(wrong[0])
         raise RatingsError(
-            f"pair {shown(ratings.pair_labels[pair])} must hold one rating of "
+            f"pair {quote(ratings.pair_labels[pair])} must hold one rating of "
             f"{labels[0]!r} and one of {labels[1]!r}, got {counts[0][pair]} and "
             f"{counts[1][pair]}. Correct the pair column, or leave it out to pair at "
             "random."
@@ -350,7 +350,7 @@ def _in_pairs(
 
 def _two(items: Sequence[Label]) -> tuple[Label, Label]:
     if isinstance(items, str) or not isinstance(items, Sequence) or len(items) != TWO:
-        raise OptionError(f"items must be two labels, got {shown(items)}.")
+        raise OptionError(f"items must be two labels, got {quote(items)}.")
     return items[0], items[1]
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.arrays import Floats, Numbers, as_lists
-from evenhand.errors import OptionError, RatingsError, listing, name_of, shown
+from evenhand.errors import OptionError, RatingsError, listing, name_of, quote
 from evenhand.randomness import RNGLike, seed_from, stream
 
 OwnRule = Callable[[Floats, Floats], float | Fraction]
@@ -141,7 +141,7 @@ def answer(rule: OwnRule, first: Floats, second: Floats) -> float | Fraction:
     if is_number and not isinstance(value, bool) and 0 <= value <= 1:  # type: ignore[operator]  # a number
         return value  # type: ignore[return-value]  # a number
     raise _NoAnswerError(
-        f"{name_of(rule)} must return a probability in [0, 1], got {shown(value)} for "
+        f"{name_of(rule)} must return a probability in [0, 1], got {quote(value)} for "
         f"{_text(first, second)}."
     )
 

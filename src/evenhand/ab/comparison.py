@@ -34,7 +34,7 @@ from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS, GROUPED
 from evenhand.designs.assignment import declare
 from evenhand.engines.counts import Counts, counts_or_ratings
-from evenhand.errors import OptionError, RatingsError, require_unused, unknown
+from evenhand.errors import OptionError, RatingsError, refuse_option, unknown
 from evenhand.method import as_json, as_method, choice
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
@@ -318,7 +318,7 @@ def compare(
     seed = seed_from(rng)
     ratings = first if isinstance(first, Ratings) else None
     why = "without a Ratings: counts and lists of scores do not say who scored what"
-    require_unused("both", both and ratings is None, why)
+    refuse_option("both", both and ratings is None, why)
     declared = declare(design, assignment, AB_DESIGNS, ratings, items)
     if isinstance(first, Ratings | Counts) and second is not None:
         raise RatingsError("second must be left out unless first is a list of scores.")

@@ -14,7 +14,7 @@ from evenhand.ab.pvalues import leading_item
 from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolved, toss
 from evenhand.arrays import Floats, Numbers, difference
 from evenhand.claims import Json, Notice
-from evenhand.errors import OptionError, counted, name_of, require_function
+from evenhand.errors import OptionError, name_of, plural, require_function
 from evenhand.method import Method, choice, option
 from evenhand.randomness import permutation, stream, uniforms
 
@@ -162,7 +162,7 @@ class Rule(Method):
     def _notices(self, sides: Sides, part: Outcome) -> Iterator[Notice]:
         counts, (first, second) = sides.sizes, map(repr, sides.items)
         if counts[0] != counts[1] and not self.blind:
-            many = counted(counts[0], "score")
+            many = plural(counts[0], "score")
             text = UNEQUAL.format(first, many, second, counts[1], min(counts))
             yield Notice("unequal_counts", text)
         if not part.gaps_shown:

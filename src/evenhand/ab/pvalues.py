@@ -41,7 +41,7 @@ from evenhand.ab.law import Table, as_table, as_tables, sample_subsets
 from evenhand.ab.rules import TRIM, Kept, as_kept
 from evenhand.arrays import Floats, Numbers, as_lists
 from evenhand.designs import AB_DESIGNS, GROUPED
-from evenhand.errors import DesignError, OptionError, require_unused, shown, unknown
+from evenhand.errors import DesignError, OptionError, quote, refuse_option, unknown
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
@@ -372,7 +372,7 @@ def _members(
 ) -> list[Unit]:
     """Return the members of each pair or panel, which must be what the design draws."""
     why = f"for design {design!r}: they belong to 'matched' and 'panels'"
-    require_unused("groups", design not in GROUPED, why)
+    refuse_option("groups", design not in GROUPED, why)
     matched = design == "matched"
     if groups is None and matched and len(first) == len(second):
         groups = range(len(first)), range(len(second))
@@ -386,7 +386,7 @@ def _members(
     except (TypeError, ValueError):
         raise DesignError(
             f"groups must name the {GROUPED[str(design)]} of each reviewer for design "
-            f"{design!r}, got {shown(groups)}."
+            f"{design!r}, got {quote(groups)}."
         ) from None
     for label, unit in members.items():
         firsts = sum(ahead for _, ahead in unit)
@@ -395,7 +395,7 @@ def _members(
             rule = "pairs of one each" if matched else "panels that stay together"
             raise DesignError(
                 f"groups must name {rule} for design {design!r}, got {firsts} of the "
-                f"first item and {len(unit) - firsts} of the second for {shown(label)}."
+                f"first item and {len(unit) - firsts} of the second for {quote(label)}."
             )
     return list(members.values())
 

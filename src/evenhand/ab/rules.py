@@ -39,8 +39,8 @@ from evenhand.errors import (
     RatingsError,
     as_finite,
     must_be,
+    quote,
     require_function,
-    shown,
     unknown,
 )
 from evenhand.method import number
@@ -350,7 +350,7 @@ def as_eps(eps: object) -> Fraction:
     value = as_finite("eps", eps)
     if not LEAST_EPS <= value <= 1:
         raise OptionError(
-            f"eps must be at least {LEAST_EPS:g} and at most 1, got {shown(eps)}. "
+            f"eps must be at least {LEAST_EPS:g} and at most 1, got {quote(eps)}. "
             "Without votes the statistic is on some scales no better than a coin; if "
             "that will do, use its own method."
         )

@@ -34,8 +34,8 @@ from evenhand.errors import (
     as_positive,
     must_be,
     name_of,
+    quote,
     require_function,
-    shown,
     unknown,
 )
 from evenhand.method import option, parse
@@ -326,7 +326,7 @@ def as_weight(
         if weight.get("checked_on_grid", False) and name != "offset":
             raise OptionError(
                 "weight must be a built-in one to be made again from a record, got the "
-                f"function {shown(name)}. Pass the function itself."
+                f"function {quote(name)}. Pass the function itself."
             )
         return _made(name, (), parameters, parameters)  # type: ignore[arg-type]  # or an error
     if callable(weight):
@@ -468,7 +468,7 @@ def _made(
     except TypeError:
         raise OptionError(
             f"weight {name} must have {', '.join(form.parameters)}, got "
-            f"{shown(source)}. Write for instance rational(1), linear(10) or "
+            f"{quote(source)}. Write for instance rational(1), linear(10) or "
             "offset(0.3, rational(1))."
         ) from None
     return _MAKERS[name](*values, **named)
@@ -516,7 +516,7 @@ def on_floats(function: Callable[..., object], points: Floats, what: str) -> Flo
         numbers = [float(answer) for answer in answers]  # type: ignore[arg-type]  # tried
     except (TypeError, ValueError):
         raise OptionError(
-            f"{what} must return a number for a number, got {shown(answers[0])} at "
+            f"{what} must return a number for a number, got {quote(answers[0])} at "
             f"{points.flat[0]}."
         ) from None
     return np.array(numbers).reshape(points.shape)

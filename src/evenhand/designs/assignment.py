@@ -15,9 +15,9 @@ from evenhand.designs.turnout import Turnout, turnout
 from evenhand.errors import (
     DesignError,
     OptionError,
-    counted,
     listing,
     must_be,
+    plural,
     require_sequence,
     require_text,
     unknown,
@@ -378,7 +378,7 @@ class Assignment:
         sizes = f"{len(self.rows)} reviews of {len(self.items)} items by "
         title = f"{sizes}{len(self.reviewers)} reviewers, design {self.design}, {seed}"
         if times := len(self.amendments()):
-            title += f", amended {counted(times, 'time')}"
+            title += f", amended {plural(times, 'time')}"
         lines = [title, self.law]
         for reviewer, items in list(self.bundles().items())[:SHOWN]:
             lines.append(f"{reviewer!r}: {listing(items)}")

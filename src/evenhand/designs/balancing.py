@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from evenhand.designs import choose
-from evenhand.errors import DesignError, counted, listing, must_be, require_whole
+from evenhand.errors import DesignError, listing, must_be, plural, require_whole
 from evenhand.randomness import Stream, uniforms
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class InfeasibleError(DesignError):
         for kind, name, unit, least, free in alone:
             if free < least:
                 return (
-                    f"{kind} {name!r} must get {counted(least, unit)}, got only "
+                    f"{kind} {name!r} must get {plural(least, unit)}, got only "
                     f"{free} without a conflict. Drop a conflict, or ask for fewer."
                 )
         few, many = column, row

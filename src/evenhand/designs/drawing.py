@@ -31,8 +31,8 @@ from evenhand.errors import (
     RecordError,
     listing,
     must_be,
+    quote,
     require_sequence,
-    shown,
     unknown,
 )
 from evenhand.randomness import Drawn, RNGLike, seed_from, stream
@@ -205,7 +205,7 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
         for reviewer in assignment.reviewers
     }
     if twice := [reviewer for reviewer in new if str(reviewer) in earlier]:
-        raise OptionError(f"add must name new reviewers, got {shown(twice[0])}.")
+        raise OptionError(f"add must name new reviewers, got {quote(twice[0])}.")
     done = tuple(row for row in change.done if row[0] in gone)
     free = len(gone) - len({reviewer for reviewer, _ in done})
     if len(new) > free:
@@ -505,7 +505,7 @@ def _check(design: str, groups: object, **only_balanced: object) -> None:
         if value is not None:
             owners = designs.GROUPED if name == "groups" else ["balanced"]
             raise OptionError(
-                f"{name} must be left out for design {design!r}, got {shown(value)}. "
+                f"{name} must be left out for design {design!r}, got {quote(value)}. "
                 f"It belongs to {listing(owners)}."
             )
 
@@ -517,7 +517,7 @@ def _distinct(values: Sequence[Label], what: str) -> tuple[Label, ...]:
     labels, _ = code_labels(series)
     if len(labels) < len(series):
         twice = series.filter(series.is_duplicated())[0]
-        raise DesignError(f"{what}s must be different, got {shown(twice)} twice.")
+        raise DesignError(f"{what}s must be different, got {quote(twice)} twice.")
     return labels
 
 

@@ -23,7 +23,7 @@ from evenhand.diagnosis.reviewers import (
     NOT_ENOUGH,
     UNRELATED,
 )
-from evenhand.errors import OptionError, counted, listing, require_whole, shown
+from evenhand.errors import OptionError, listing, plural, quote, require_whole
 from evenhand.models.adaptive import adaptive
 from evenhand.models.design import data_notices, linked_groups
 from evenhand.posets.contradictions import strong_groups
@@ -360,7 +360,7 @@ def _codes(
         return by_estimates(values, seed)
     codes = np.array([ratings.item_code(item) for item in order], dtype=np.int64)
     if sorted(codes.tolist()) != list(range(ratings.n_items)):
-        raise OptionError(f"order must hold every item once, got {shown(order)}.")
+        raise OptionError(f"order must hold every item once, got {quote(order)}.")
     return codes
 
 
@@ -502,10 +502,10 @@ def sizes_sentence(result: Check) -> str:
     reviewers, items = result.data["reviewers"], result.data["items"]
     what = {"scores": "score", "ranks": "rank", "comparisons": "comparison"}
     number = reviewers if result.kind == "comparisons" else result.data["ratings"]
-    text = f"{counted(number, what[result.kind])} of {counted(items, 'item')}"
+    text = f"{plural(number, what[result.kind])} of {plural(items, 'item')}"
     if result.kind == "comparisons":
         return f"{text}; an item has {result.reviews} of them."
-    text += f" by {counted(reviewers, 'reviewer')}: a reviewer rated {result.load}"
+    text += f" by {plural(reviewers, 'reviewer')}: a reviewer rated {result.load}"
     return f"{text}, an item has {result.reviews}."
 
 
@@ -524,21 +524,21 @@ def _say_groups(result: Check) -> Found:
         text = "No reviewer's order connects any two items, so orders alone say nothing"
         yield "groups", f"{text}; only scores compared across reviewers can."
         return
-    shown = "; ".join(
-        f"{counted(group.size, 'item')}: {_some(group.items, group.size)}"
+    listed = "; ".join(
+        f"{plural(group.size, 'item')}: {_some(group.items, group.size)}"
         for group in groups.listed[:SHOWN_GROUPS]
     )
     more = groups.count - SHOWN_GROUPS
-    shown += f"; and {counted(more, 'more group')}" if more > 0 else ""
+    listed += f"; and {plural(more, 'more group')}" if more > 0 else ""
     text = f"The items fall into {groups.count:,} groups that no comparison connects; "
     text += "items of different groups cannot be ordered by reviewers' orders"
-    yield "groups", f"{text} ({shown})."
+    yield "groups", f"{text} ({listed})."
 
 
 def _some(labels: Iterable[object], size: int) -> str:
-    shown = list(labels)[:SHOWN_LABELS]
-    more = f" and {size - len(shown):,} more" if size > len(shown) else ""
-    return listing(shown) + more
+    listed = list(labels)[:SHOWN_LABELS]
+    more = f" and {size - len(listed):,} more" if size > len(listed) else ""
+    return listing(listed) + more
 
 
 def _say_model(result: Check) -> Found:
@@ -557,10 +557,10 @@ def needed_sentence(cut: reviewers.Needed) -> str:
         for targets in (cut.pair, cut.side)
     )
     return (
-        f"At the cut after {counted(cut.top, 'item')} in the order of the ranking, "
+        f"At the cut after {plural(cut.top, 'item')} in the order of the ranking, "
         f"additional reviews needed per item to put {cut.above!r} and {cut.below!r} in "
         f"their true order with a probability of {'; of '.join(pair)}; and to have, of "
-        f"the {counted(cut.near, 'item')} near the cut, on their true side on average "
+        f"the {plural(cut.near, 'item')} near the cut, on their true side on average "
         f"{'; '.join(side)}."
     )
 
@@ -639,7 +639,7 @@ def _strictness(result: Check) -> Found:
     if unknown == len(words) and not fixed:
         yield "strictness", "No reviewer rated enough to say how strict they are."
         return
-    text = f"{counted(strict, 'reviewer')} clearly strict, {lenient:,} clearly lenient"
+    text = f"{plural(strict, 'reviewer')} clearly strict, {lenient:,} clearly lenient"
     if not strict and not lenient:
         text = "No reviewer is clearly strict or lenient"
     if unknown:
@@ -652,11 +652,11 @@ def _strictness(result: Check) -> Found:
     verbs = {AGAINST: ("goes", "go")} | dict.fromkeys(
         (UNRELATED, LITTLE), ("has", "have")
     )
-    for word, (singular, plural) in verbs.items():
+    for word, (singular_verb, plural_verb) in verbs.items():
         names = [each.reviewer for each in result.reviewers if each.agreement == word]
-        verb = singular if len(names) == 1 else plural
+        verb = singular_verb if len(names) == 1 else plural_verb
         if names:
-            named = f"{counted(len(names), 'reviewer')} ({_some(names, len(names))})"
+            named = f"{plural(len(names), 'reviewer')} ({_some(names, len(names))})"
             parts.append(f"{named} {verb} {word}")
     if parts:
         text = f"{' and '.join(parts)}, so no strictness is given for them. Of 100 "
@@ -683,7 +683,7 @@ def _correlations(result: Check) -> Found:
     text = "Correlation with the others' scores of the same items, with 95% intervals: "
     text += f"{', '.join(parts)}."
     if all(reviewer.agreement == NOT_ENOUGH for reviewer in people):
-        text += f" {counted(len(people), 'reviewer')} are too few to say who departs."
+        text += f" {plural(len(people), 'reviewer')} are too few to say who departs."
     yield "correlations", text
 
 
@@ -694,7 +694,7 @@ def _quality(result: Check) -> Found:
     if result.ties.tied:
         share = 100 * result.ties.share
         percent = f"{share:.0f}" if share >= 1 else f"{share:.1g}"
-        named = counted(result.ties.reviewers, "reviewer")
+        named = plural(result.ties.reviewers, "reviewer")
         text = (
             f"{percent}% of the pairs that one reviewer rated are tied, by {named}; a "
         )
@@ -704,13 +704,11 @@ def _quality(result: Check) -> Found:
         )
     if result.single.count:
         text = (
-            f"{counted(result.single.count, 'reviewer')} rated a single item, so they "
+            f"{plural(result.single.count, 'reviewer')} rated a single item, so they "
         )
         text += "provide no comparison and no estimate of strictness."
         yield "single", text
     if result.flat.count:
         named = _some(result.flat.reviewers, result.flat.count)
-        text = (
-            f"{counted(result.flat.count, 'reviewer')} gave all their items the same "
-        )
+        text = f"{plural(result.flat.count, 'reviewer')} gave all their items the same "
         yield "flat", f"{text}score: {named}."

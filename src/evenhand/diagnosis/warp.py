@@ -32,7 +32,7 @@ from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     OptionError,
     RatingsError,
-    counted,
+    plural,
     printable,
     require_sequence,
     require_whole,
@@ -164,7 +164,7 @@ class Warp:
 
     def __repr__(self) -> str:
         title = f"Warp test of {self.method}, best {self.top}, "
-        title += f"{counted(self.draws, 'draw')}, seed {self.seed}"
+        title += f"{plural(self.draws, 'draw')}, seed {self.seed}"
         return "\n".join([title, *self.sentences()])
 
 

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from evenhand.claims import version
 from evenhand.columns import Source, code_labels, label_series
 from evenhand.engines import queries
-from evenhand.errors import RatingsError, counted
+from evenhand.errors import RatingsError, plural
 from evenhand.progress import say, working
 
 if TYPE_CHECKING:
@@ -71,20 +71,20 @@ class CountedCheck:
 
     def __repr__(self) -> str:
         rows = (
-            f"{counted(self.missing, 'row')} without a score. " if self.missing else ""
+            f"{plural(self.missing, 'row')} without a score. " if self.missing else ""
         )
         linked, tied = "link all items", "No reviewer scored two items"
         if self.groups > 1:
             largest = ", ".join(f"{size:,}" for size in self.listed)
             linked = f"leave {self.groups:,} groups apart, the largest of {largest}"
         if self.pairs:
-            pairs, share = counted(self.pairs, "pair"), 100 * self.tied / self.pairs
+            pairs, share = plural(self.pairs, "pair"), 100 * self.tied / self.pairs
             tied = f"Of {pairs} of items scored by one reviewer, {share:.3g}% are tied"
         return (
-            f"- {counted(self.ratings, 'score')} of {counted(self.items, 'item')} by "
-            f"{counted(self.reviewers, 'reviewer')}: a reviewer scored "
+            f"- {plural(self.ratings, 'score')} of {plural(self.items, 'item')} by "
+            f"{plural(self.reviewers, 'reviewer')}: a reviewer scored "
             f"{_range(self.load)}, an item has {_range(self.reviews)}. {rows}"
-            f"{counted(self.single, 'reviewer')} scored one item only.\n"
+            f"{plural(self.single, 'reviewer')} scored one item only.\n"
             f"- Common reviewers {linked}.\n- {tied}.\n"
             f"- Left out from counts: {', '.join(self.left_out)}."
         )
@@ -139,7 +139,7 @@ def count_check(
     )
     if twice := queries.fetch(queries.repeated(rows))["repeated"].item():
         raise RatingsError(
-            f"reviewers must score an item once, got {counted(int(twice), 'pair')} of "
+            f"reviewers must score an item once, got {plural(int(twice), 'pair')} of "
             "reviewer and item with more scores. Keep one of them."
         )
     say("Counting ties")

@@ -9,7 +9,7 @@ import polars as pl
 from evenhand.columns import Source, require_no_thousands
 from evenhand.engines import queries
 from evenhand.engines.counts import MOST_LEVELS, Counts, Once
-from evenhand.errors import OptionError, RatingsError, counted, shown
+from evenhand.errors import OptionError, RatingsError, plural, quote
 from evenhand.progress import say, working
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def count_ratings(
         [('x', 5.0, 2), ('y', 4.0, 1)]
     """
     if once not in ("checked", "declared"):
-        raise OptionError(f"once must be 'checked' or 'declared', got {shown(once)}.")
+        raise OptionError(f"once must be 'checked' or 'declared', got {quote(once)}.")
     rows = queries.take_rows(
         frame, reviewer=reviewer, item=item, score=score, nameless=once == "declared"
     )
@@ -148,7 +148,7 @@ def _integrity(rows: Rows, n_items: int) -> Once:
     several = loads.filter(pl.col(queries.LOAD) > 1)["reviewers"].sum()
     if not several:
         return "checked"
-    people = counted(int(several), "reviewer")
+    people = plural(int(several), "reviewer")
     if n_items <= TWO:
         raise RatingsError(
             f"reviewers must score one of two items, once, got {people} with more "
@@ -157,7 +157,7 @@ def _integrity(rows: Rows, n_items: int) -> Once:
     twice = queries.fetch(queries.repeated(rows))["repeated"].item()
     if twice:
         raise RatingsError(
-            f"reviewers must score an item once, got {counted(int(twice), 'pair')} of "
+            f"reviewers must score an item once, got {plural(int(twice), 'pair')} of "
             "reviewer and item with more scores. Keep one of them."
         )
     return "per item"

@@ -24,7 +24,7 @@ from evenhand.columns import (
     label_series,
     number_series,
 )
-from evenhand.errors import OptionError, RatingsError, counted, listing, shown, unknown
+from evenhand.errors import OptionError, RatingsError, listing, plural, quote, unknown
 from evenhand.ratings import Ratings, as_ratings, frame_columns, is_frame
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Counts:
     ) -> None:
         if once not in STANDINGS:
             raise OptionError(
-                f"once must be 'checked', 'declared' or 'per item', got {shown(once)}."
+                f"once must be 'checked', 'declared' or 'per item', got {quote(once)}."
             )
         self.once, self.read_as = once, ""
         items = label_series(columns[names.item], names.item, source)
@@ -304,7 +304,7 @@ class Counts:
         )
 
     def __repr__(self) -> str:
-        scores, items = counted(self.n_ratings, "score"), counted(self.n_items, "item")
+        scores, items = plural(self.n_ratings, "score"), plural(self.n_items, "item")
         return f"Counts({scores} of {items})"
 
 
@@ -408,7 +408,7 @@ def missing_notices(n_rows: int, lost: Labels) -> list[Notice]:
     notices = []
     if n_rows:
         were = "was" if n_rows == 1 else "were"
-        text = f"{counted(n_rows, 'row')} without a score {were} left out."
+        text = f"{plural(n_rows, 'row')} without a score {were} left out."
         notices.append(Notice("missing_scores", text))
     if lost:
         text = f"Items without any score are not in the result: {listing(lost)}."

@@ -18,7 +18,7 @@ from pickle import PicklingError
 from typing import TYPE_CHECKING, TypeVar
 
 from evenhand.claims import version
-from evenhand.errors import OptionError, shown
+from evenhand.errors import OptionError, quote
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -57,7 +57,7 @@ def require_executor(executor: object) -> None:
         >>> require_executor(None)
     """
     if executor is not None and not isinstance(executor, Executor):
-        raise OptionError(f"executor must be an Executor, got {shown(executor)}.")
+        raise OptionError(f"executor must be an Executor, got {quote(executor)}.")
 
 
 def run_parts(

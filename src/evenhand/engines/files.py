@@ -14,7 +14,7 @@ import polars as pl
 
 from evenhand.engines import queries
 from evenhand.engines.counting import count_rows
-from evenhand.errors import RatingsError, counted, listing, require_sequence
+from evenhand.errors import RatingsError, listing, plural, require_sequence
 from evenhand.progress import working
 from evenhand.unpacking import check_file
 
@@ -136,7 +136,7 @@ def _require_even(path: str, separator: str) -> None:
 
 def _uneven(path: str, line: int, due: int, width: int) -> RatingsError:
     return RatingsError(
-        f"{path}:{line}: row must have {counted(due, 'field')} like the header, got "
+        f"{path}:{line}: row must have {plural(due, 'field')} like the header, got "
         f"{width}."
     )
 

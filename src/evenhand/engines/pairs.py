@@ -20,7 +20,7 @@ from evenhand.claims import Notice
 from evenhand.columns import Labels, Source, code_labels, label_series
 from evenhand.engines import queries
 from evenhand.engines.counts import missing_notices
-from evenhand.errors import RatingsError, as_whole, counted
+from evenhand.errors import RatingsError, as_whole, plural
 from evenhand.progress import announce, say, working
 
 if TYPE_CHECKING:
@@ -130,9 +130,9 @@ class PairCounts:
     def __repr__(self) -> str:
         size = len(np.unique(self.first * self.n_items + self.second))
         return (
-            f"PairCounts({counted(size, 'pair')} of {counted(self.n_items, 'item')}, "
-            f"from {counted(self.n_ratings, 'score')} by "
-            f"{counted(self.n_reviewers, 'reviewer')})"
+            f"PairCounts({plural(size, 'pair')} of {plural(self.n_items, 'item')}, "
+            f"from {plural(self.n_ratings, 'score')} by "
+            f"{plural(self.n_reviewers, 'reviewer')})"
         )
 
 
@@ -240,7 +240,7 @@ def _require_affordable(people: pl.DataFrame, n_items: int, most: int) -> None:
     cost = (
         f"Pairs of scores to go through: {work:.3g} (reviewers' scores squared, added "
         f"up); pairs of items to come back: at most {n_items * (n_items - 1) // 2:,} "
-        f"for each of {counted(people.height, 'load')}."
+        f"for each of {plural(people.height, 'load')}."
     )
     if work > most:
         raise RatingsError(
@@ -257,7 +257,7 @@ def _require_once(people: pl.DataFrame, pairs: pl.DataFrame) -> None:
     seen = int(pairs["count"].cast(pl.Int64).sum())
     if seen != due:
         raise RatingsError(
-            f"reviewers must score an item once, got {counted(due - seen, 'pair')} of "
+            f"reviewers must score an item once, got {plural(due - seen, 'pair')} of "
             "scores of one item by one reviewer. Keep one of them."
         )
 

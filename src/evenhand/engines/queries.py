@@ -21,7 +21,7 @@ from evenhand.columns import (
     find_columns,
     given_columns,
 )
-from evenhand.errors import OptionError, RatingsError, counted, require_sequence, shown
+from evenhand.errors import OptionError, RatingsError, plural, quote, require_sequence
 from evenhand.ratings import BETWEEN
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def take_rows(
         native = nw.from_native(data)
     except TypeError:
         raise RatingsError(
-            f"frame must be a dataframe or a table of an engine, got {shown(data)}."
+            f"frame must be a dataframe or a table of an engine, got {quote(data)}."
         ) from None
     frame = native.lazy() if isinstance(native, nw.DataFrame) else native
     frame, people = _joined(frame, REVIEWER, reviewer)
@@ -129,7 +129,7 @@ def _joined(frame: Frame, part: str, names: Names | None) -> tuple[Frame, str | 
     if not names or not all(isinstance(name, str) for name in names):
         raise OptionError(
             f"{part} must be the name of a column or a list of names, got "
-            f"{shown(names)}."
+            f"{quote(names)}."
         )
     available = frame.collect_schema().names()
     for name in names:
@@ -155,7 +155,7 @@ def only_items(rows: Rows, items: Sequence[Label]) -> Rows:
         column = text.str.strip_chars() if rows.typed else text
     elif not all(INTEGER.fullmatch(label) for label in wanted):
         raise OptionError(
-            f"items must be labels such as the column's integers, got {shown(items)}."
+            f"items must be labels such as the column's integers, got {quote(items)}."
         )
     labels = [int(label) for label in wanted] if kind.is_numeric() else wanted
     chosen = nw.any_horizontal(
@@ -177,13 +177,13 @@ def as_items(items: Sequence[Label]) -> list[str]:
         ['7', 'x']
     """
     if isinstance(items, str):
-        raise OptionError(f"items must be a sequence of labels, got {shown(items)}.")
+        raise OptionError(f"items must be a sequence of labels, got {quote(items)}.")
     require_sequence("labels", items=items)
     for label in items:
         whole = isinstance(label, Integral) and not isinstance(label, bool)
         if not whole and not (isinstance(label, str) and label.strip()):
             raise OptionError(
-                f"items must be labels, text or whole numbers, got {shown(label)}."
+                f"items must be labels, text or whole numbers, got {quote(label)}."
             )
     wanted = [str(label).strip() for label in items]
     if not wanted:
@@ -374,7 +374,7 @@ def require_named(answer: pl.DataFrame, column: str, number: str) -> None:
     lacking = answer.filter(empty)[number].sum()
     if lacking:
         raise RatingsError(
-            f"{column} must be given in every row, got {counted(int(lacking), 'row')} "
+            f"{column} must be given in every row, got {plural(int(lacking), 'row')} "
             "without one. Leave them out."
         )
 
@@ -392,7 +392,7 @@ def require_reviewers(answer: pl.DataFrame) -> pl.DataFrame:
     lacking = answer.filter("nobody")[LOAD].sum()
     if lacking:
         raise RatingsError(
-            f"reviewer must be given in every row, got {counted(int(lacking), 'row')} "
+            f"reviewer must be given in every row, got {plural(int(lacking), 'row')} "
             "without one. Leave them out, or, to count for compare, "
             "declare that nobody scored twice with once='declared' (--once declared)."
         )
@@ -412,7 +412,7 @@ def require_finite(scores: pl.Series, counts: pl.Series) -> None:
         return
     bad = (~scores.is_finite()).fill_null(value=False)
     if bad.any():
-        text = counted(int(counts.filter(bad).sum()), "row")
+        text = plural(int(counts.filter(bad).sum()), "row")
         raise RatingsError(
             f"scores must be finite, got {scores.filter(bad)[0]} in {text}. Leave them "
             "out, or make them empty (NULL)."

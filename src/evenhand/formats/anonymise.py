@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from evenhand._outputs import Output
 from evenhand.claims import Notice
 from evenhand.columns import label_series
-from evenhand.errors import RatingsError, counted, listing, must_be, shown
+from evenhand.errors import RatingsError, listing, must_be, plural, quote
 from evenhand.formats.files import fetch
 from evenhand.formats.lists import csv_line, safe_cell
 from evenhand.formats.tables import read_table
@@ -107,7 +107,7 @@ def open_key(path: str, reviewers: Sequence[str]) -> Key:
     strangers = len({*reviewers} - codes.keys())
     if strangers:
         raise RatingsError(
-            f"{path}: The key lacks {counted(strangers, 'reviewer')}. Add a row for "
+            f"{path}: The key lacks {plural(strangers, 'reviewer')}. Add a row for "
             "each with a code that is not in use, or name another file for a new key."
         )
     return Key(codes, path, is_new=False)
@@ -142,7 +142,7 @@ def _read(path: str) -> dict[str, str]:
     for row, (code, name) in enumerate(zip(codes, names, strict=True)):
         if not CODE.fullmatch(code) or code in taken or name in codes_by_name:
             rule = "row must be a code of its own, R and two digits or more, and a "
-            cells = f"{shown(code)} and {shown(name)}"
+            cells = f"{quote(code)} and {quote(name)}"
             raise table.source.at(row, f"{rule}reviewer of its own, got {cells}")
         taken.add(code)
         codes_by_name[name] = code

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.errors import counted, shown
+from evenhand.errors import plural, quote
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
 
@@ -71,7 +71,7 @@ def _left_out(table: Table, item: str, gone: pl.Series) -> Reasons:
     reviews = {str(place): table.cells(name) for place, name in enumerate(names)}
     versions = table.cells("version")
     for row in versions.str.contains(r"\D").arg_true():
-        text = f"version must be a whole number, got {shown(versions[row])}"
+        text = f"version must be a whole number, got {quote(versions[row])}"
         raise table.source.at(row, text)
     ages = versions.cast(pl.Int64, strict=False).fill_null(0)
     rows = pl.DataFrame({**reviews, "age": ages})
@@ -103,7 +103,7 @@ def _writers(table: Table) -> layouts.Writers:
         names.append(written if another else own)
         subreviews += another and bool(member)
     if subreviews:
-        text = f"{counted(subreviews, 'review')} written by a subreviewer: the reviewer"
+        text = f"{plural(subreviews, 'review')} written by a subreviewer: the reviewer"
         table = table.noted("subreviews", f"{text} is who wrote it, not the member.")
     column = table.find(*WRITERS)
     own = " (or who wrote it, where that is said)" if any(map(any, columns[2:])) else ""
@@ -120,7 +120,7 @@ def _field(table: Table, wanted: str) -> layouts.Place:
         named = [name for name, _ in lines if name]
         if cell and len({*named}) < max(len(named), 1):
             rule = "scores must be lines such as 'Score: 2', each field once"
-            raise table.source.at(row, f"{rule}, got {shown(cell)}")
+            raise table.source.at(row, f"{rule}, got {quote(cell)}")
     names = dict.fromkeys(name for cell in cells for name in cell if name)
     fields: dict[str, layouts.Values] = {table.find(TOTAL): table.cells(TOTAL)}
     fields |= {name: [cell.get(name) for cell in cells] for name in names}

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evenhand.errors import RatingsError, counted, must_be
+from evenhand.errors import RatingsError, must_be, plural
 from evenhand.unpacking import ZIP, unpack
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def _by_csv(name: str, body: bytes, separator: str, first: int) -> Cells:
     for line, row in rows:
         if len(row) != len(header):
             raise RatingsError(
-                f"{name}:{line}: row must have {counted(len(header), 'field')} like "
+                f"{name}:{line}: row must have {plural(len(header), 'field')} like "
                 f"the header, got {len(row)}. Fields are separated by "
                 f"{WORDS[separator]}."
             )

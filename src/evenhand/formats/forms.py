@@ -12,7 +12,7 @@ from dataclasses import replace
 import polars as pl
 
 from evenhand.columns import ALIASES, ID, cut_alike
-from evenhand.errors import counted, listing, require_unused
+from evenhand.errors import listing, plural, refuse_option
 from evenhand.formats import PLATFORMS, layouts, scale
 from evenhand.formats.scale import may_be_scores, scored
 from evenhand.formats.tables import Table, plain
@@ -139,7 +139,7 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         kept = rows.unique(["reviewer", "item"], keep="last", maintain_order=True)
     reviews = table.keep(kept["row"].to_list())
     if kept.height < rows.height:
-        earlier = counted(rows.height - kept.height, "earlier score")
+        earlier = plural(rows.height - kept.height, "earlier score")
         text = f"{earlier} of the same person for the same item left out: the last in "
         hint = "" if form.email else NAMESAKES
         reviews = reviews.noted("earlier_responses", f"{text}the file counts.{hint}")
@@ -221,7 +221,7 @@ def _one_each(table: Table, options: layouts.Asked, form: _Form) -> Taken:
 
 def _gridded(table: Table, options: layouts.Asked, form: _Form) -> Taken:
     """Take a score from each cell of a grid, or of each question about an item."""
-    require_unused("weight", options.columns.weight, "where a row has several scores")
+    refuse_option("weight", options.columns.weight, "where a row has several scores")
     if options.rows == "reviewers":
         columns = _fields(table, form)
         return (

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.columns import Columns, called, cut_alike
-from evenhand.errors import listing, require_unused
+from evenhand.errors import listing, refuse_option
 from evenhand.formats.tables import Table, plain
 from evenhand.ratings import OWN_REVIEWERS
 
@@ -165,10 +165,10 @@ class Layout:
         title = self.title.rpartition(" of ")[2]
         for part in ("rank", "winner", "loser", "pair") if self.only_scores else ():
             declared = getattr(options.columns, part)
-            require_unused(part, declared, f"for {title}: it has scores")
+            refuse_option(part, declared, f"for {title}: it has scores")
         if self.one_file:
             why = f"for {title}: one file is all there is"
-            require_unused("companion", table.companion is not None, why)
+            refuse_option("companion", table.companion is not None, why)
 
 
 def rated(

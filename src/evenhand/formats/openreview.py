@@ -12,7 +12,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evenhand.errors import shown
+from evenhand.errors import quote
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
 from evenhand.formats.tables import Table, as_text, entries, flatten
@@ -198,13 +198,13 @@ def _notes(table: Table) -> list[_Note]:
         inside = details if isinstance(details, dict) else {}
         replies = [reply for key in REPLIES for reply in inside.get(key) or ()]
         if not all(isinstance(reply, dict) for reply in replies):
-            raise table.source.at(row, f"replies must be objects, got {shown(replies)}")
+            raise table.source.at(row, f"replies must be objects, got {quote(replies)}")
         for raw in (note, *replies):
             # A note without an id is like no other.
             name = _text(raw.get("id"))
             first = notes.setdefault(name or id(raw), _Note(row, raw)).raw
             if any(raw.get(key) != first.get(key) for key in ("content", "ddate")):
-                text = f"note must stand once, got another version of {shown(name)}"
+                text = f"note must stand once, got another version of {quote(name)}"
                 raise table.source.at(row, text)
     return list(notes.values())
 

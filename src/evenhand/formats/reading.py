@@ -24,12 +24,12 @@ from evenhand.columns import (
 )
 from evenhand.errors import (
     OptionError,
-    counted,
     listing,
     must_be,
+    plural,
+    refuse_option,
     require_sequence,
     require_text,
-    require_unused,
     unknown,
 )
 from evenhand.formats import PLATFORMS
@@ -209,7 +209,7 @@ def read(
     ratings_only = ("scale", "rows", "exclude", "only", "merge", "anonymise")
     for name in (*ratings_only, "pair", "weight"):
         value = getattr(options, name, "") or getattr(options.columns, name, "")
-        require_unused(name, value, "for counts of scores: it is about ratings")
+        refuse_option(name, value, "for counts of scores: it is about ratings")
     return _counts(table, options, None), None
 
 
@@ -330,7 +330,7 @@ def recognise(table: Table, options: Asked) -> tuple[Layout, str]:
     columns, named = options.columns, options.format
     if named:
         if named not in ("wide", "forms"):
-            require_unused("rows", options.rows, "for a table that is not wide")
+            refuse_option("rows", options.rows, "for a table that is not wide")
         return layout_of(named), ""
     names = {plain(name) for name in table.columns}
     timed = not names.isdisjoint(PLATFORMS["forms"])
@@ -375,14 +375,14 @@ def _table(source: Readable | IntoDataFrame, options: Asked) -> tuple[Table, Ask
     """
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        require_unused("sheet", options.sheet, "for a dataframe")
+        refuse_option("sheet", options.sheet, "for a dataframe")
         columns = frame_columns(frame)
         values = {name: column_values(column) for name, column in columns.items()}
         table = Table.of(values, Source())
     else:
         file = fetch(frame)
         if file.format != "excel":
-            require_unused("sheet", options.sheet, f"for {file.format}")
+            refuse_option("sheet", options.sheet, f"for {file.format}")
         table = read_table(file, options.sheet)
     parts, people = take_naming(options.columns.reviewer.split("+"), table.columns)
     named = replace(options.columns, reviewer="+".join(parts))
@@ -407,7 +407,7 @@ def _selected(long: Long, options: Asked) -> Long:
     own, table = _own_rows(long), long.table
     keep = _wanted(long, options, own)
     if not keep.all():
-        text = f"{counted(int((~keep).sum()), 'rating')} left out as you asked."
+        text = f"{plural(int((~keep).sum()), 'rating')} left out as you asked."
         if not keep.any():
             raise table.source.whole("There is no rating left. Exclude less.")
         table = table.noted(EXCLUDED, text).keep(np.flatnonzero(keep).tolist())
@@ -416,7 +416,7 @@ def _selected(long: Long, options: Asked) -> Long:
         people = table.cells(long.names.reviewer).filter(pl.Series(own))
         names = "" if options.anonymise else f": {listing(people.unique().sort())}"
         text = (
-            f"{counted(len(people), 'rating')} of the reviewer's own item kept{names}. "
+            f"{plural(len(people), 'rating')} of the reviewer's own item kept{names}. "
             "Leave such ratings out with exclude= or --exclude self."
         )
         table = table.noted("self_ratings", text)
@@ -520,7 +520,7 @@ def _numbered(long: Long, options: Asked) -> Long:
     """Turn cells that are no plain numbers into numbers, if it is clear how."""
     kind = long.names.kind
     if kind != "scores":
-        require_unused("scale", options.scale, f"for {kind}: it orders scores")
+        refuse_option("scale", options.scale, f"for {kind}: it orders scores")
     table = long.table
     for name in (long.names.score, long.names.rank, long.names.weight):
         scale = options.scale if name == long.names.score else ""
@@ -597,7 +597,7 @@ def _coded(long: Long, path: str) -> tuple[Key, Long]:
     if not name:
         raise table.source.whole("There is no reviewer to anonymise.")
     why = "for pairs of reviewers, whose labels may tell who they are"
-    require_unused("anonymise", long.names.pair, why)
+    refuse_option("anonymise", long.names.pair, why)
     people = label_series(table.columns[name], name, table.source).cast(pl.String)
     names = people.unique().sort().to_list()
     key = open_key(path, names)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.columns import NUMBER
-from evenhand.errors import OptionError, listing, must_be, shown
+from evenhand.errors import OptionError, listing, must_be, quote
 from evenhand.formats.tables import NOTHING, Table, strings
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def parse_scale(order: str) -> dict[str, float]:
         raise must_be("scale", ORDER, order)
     twice = next((word for word in words if words.count(word) > 1), "")
     if twice:
-        raise OptionError(f"scale must name each word once, got {shown(twice)} twice.")
+        raise OptionError(f"scale must name each word once, got {quote(twice)} twice.")
     return {word: float(step) for step, word in enumerate(words, start=1)}
 
 
@@ -170,7 +170,7 @@ def number_column(table: Table, name: str, scale: str = "") -> Table:
         raise source.each(
             (
                 cells.index_of(cell) or 0,
-                f"{name} must be {rule}, got {shown(cell)}",
+                f"{name} must be {rule}, got {quote(cell)}",
                 hint,
             )
             for cell, (rule, hint) in bad.items()

@@ -34,7 +34,7 @@ from evenhand.columns import (
     option_for,
     require_no_thousands,
 )
-from evenhand.errors import RatingsError, counted, listing, must_be, shown
+from evenhand.errors import RatingsError, listing, must_be, plural, quote
 from evenhand.formats.files import File, read_cells
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Table:
             kept &= ~dropped
             if dropped.any():
                 table = table.noted(
-                    code, f"{counted(int(dropped.sum()), noun)} {words}."
+                    code, f"{plural(int(dropped.sum()), noun)} {words}."
                 )
         if not kept.any():
             sentences = [
@@ -403,7 +403,7 @@ def parse_json(
 def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     twice = _twice(key.strip() for key, _ in pairs)
     if twice:
-        raise ValueError(f"the key {shown(twice)} stands twice in one object")
+        raise ValueError(f"the key {quote(twice)} stands twice in one object")
     return dict(pairs)
 
 
@@ -451,7 +451,7 @@ def entries(document: object, source: Source) -> list[dict[str, object]]:
     for place, entry in enumerate(document):
         if not isinstance(entry, dict):
             rule = "entry must be a JSON object with named values"
-            raise source.at(place, f"{rule}, got {shown(entry)}", EXAMPLE)
+            raise source.at(place, f"{rule}, got {quote(entry)}", EXAMPLE)
     return document
 
 
@@ -590,6 +590,6 @@ def _names(header: Sequence[str], source: Source) -> list[str]:
     """Return the names of columns, which must differ where they are given."""
     names = [name.strip() for name in header]
     if twice := _twice(names):
-        text = f"Column names must differ, got {shown(twice)} twice. Rename one."
+        text = f"Column names must differ, got {quote(twice)} twice. Rename one."
         raise source.whole(text)
     return names

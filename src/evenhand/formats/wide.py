@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.columns import ALIASES, Columns, Source
-from evenhand.errors import counted, listing, must_be, require_unused, shown
+from evenhand.errors import listing, must_be, plural, quote, refuse_option
 from evenhand.formats import layouts
 from evenhand.formats.scale import given, is_number, may_be_scores, scored
 from evenhand.formats.tables import Table, plain, strings
@@ -110,7 +110,7 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
     # Reviewers are counted, not named: this stands in anonymised results too.
     listed = f": {listing(kept)}" if parts.other == "item" else ""
     description = f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
-    description += f"{counted(len(kept), 'column')}{listed}"
+    description += f"{plural(len(kept), 'column')}{listed}"
     source = table.source.keep(rows.tolist())
     table = _unused(replace(table, columns=ratings, source=source), parts, filled)
     seats = False
@@ -160,7 +160,7 @@ def _check_asked(table: Table, options: layouts.Asked) -> None:
     why = f"for a wide table: only {labels}= or --{labels} can name a column"
     for part in options.columns.__slots__:
         if part != labels:
-            require_unused(part, getattr(options.columns, part), why)
+            refuse_option(part, getattr(options.columns, part), why)
     if table.nameless:
         text = "A column without a name holds values. Name it or empty it."
         raise table.source.whole(text)
@@ -239,7 +239,7 @@ def _check_lines(source: Source, parts: _Parts) -> None:
             why = why or _why_summary(table, place, label, A[what])
             if why:
                 raise source.whole(
-                    f"{kind} {shown(label)} {why}. Leave it out with exclude= or "
+                    f"{kind} {quote(label)} {why}. Leave it out with exclude= or "
                     f"--exclude {shlex.quote(label)}, or rename it; if it holds the "
                     f"labels of the {parts.down}s, name it with {parts.down}= or "
                     f"--{parts.down}."
@@ -371,7 +371,7 @@ def _unused(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -> Table:
         text = "Items without any score are not in the result"
         table = table.noted("unrated_items", f"{text}: {listing(unused['item'])}.")
     if unused["reviewer"]:
-        idlers = counted(len(unused["reviewer"]), "reviewer")
+        idlers = plural(len(unused["reviewer"]), "reviewer")
         table = table.noted("idle_reviewers", f"{idlers} without any score left out.")
     return table
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evenhand.ab.weights import rational
-from evenhand.errors import OptionError, require_function, shown
+from evenhand.errors import OptionError, quote, require_function
 from evenhand.lab import worlds
 from evenhand.lab.scales import scales
 from evenhand.lab.worlds import Order, Table, evaluate
@@ -392,7 +392,7 @@ def _answer(rule: FixedRule, *question: Any) -> int:  # noqa: ANN401 - assignmen
     answer, again = (rule(*question) for _ in range(2))
     if isinstance(answer, bool) or answer not in (1, 2) or answer != again:
         raise OptionError(
-            f"rule must answer 1 or 2, and always the same, got {shown(answer)} and "
-            f"then {shown(again)} for {question}."
+            f"rule must answer 1 or 2, and always the same, got {quote(answer)} and "
+            f"then {quote(again)} for {question}."
         )
     return answer

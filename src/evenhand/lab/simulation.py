@@ -25,8 +25,8 @@ from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     OptionError,
     RatingsError,
-    counted,
     must_be,
+    plural,
     require_sequence,
     require_whole,
 )
@@ -471,7 +471,7 @@ def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
     notices = {
         "no_theorem": ranks
         and (n == TWO or not 1 < m < math.comb(n, 2))
-        and f"With {counted(n, 'item')} and {counted(m, 'reviewer')} no theorem of the "
+        and f"With {plural(n, 'item')} and {plural(m, 'reviewer')} no theorem of the "
         "paper applies: "
         "it takes more than 2 items, more than 1 reviewer and fewer reviewers than "
         "pairs of items.",

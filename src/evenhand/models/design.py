@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
-from evenhand.errors import RatingsError, counted, listing
+from evenhand.errors import RatingsError, listing, plural
 from evenhand.posets.graph import connected
 
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ def one_rating_notices(single: int) -> list[Notice]:
         []
     """
     text = (
-        f"{counted(single, 'reviewer')} gave one rating only, so nothing says how "
+        f"{plural(single, 'reviewer')} gave one rating only, so nothing says how "
         "strict they are."
     )
     return [Notice("one_rating_reviewers", text)] if single else []
@@ -365,7 +365,7 @@ def data_notices(ratings: Ratings, *, prior: bool = True) -> list[Notice]:
     counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     bare = int((counts == 0).sum())
     if bare and prior:
-        text = f"{counted(bare, 'item')} without a rating stand in the middle."
+        text = f"{plural(bare, 'item')} without a rating stand in the middle."
         notices.append(Notice("unrated_items", text))
     if ratings.kind == "scores":
         from evenhand.models.fixed_sums import fixed_sums  # noqa: PLC0415 - it takes orders, which take this

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import betaln
 
 from evenhand.claims import Notice
-from evenhand.errors import counted
+from evenhand.errors import plural
 from evenhand.models.bradley_terry import rating_wins
 from evenhand.models.design import totals
 
@@ -109,7 +109,7 @@ def fixed_sums(ratings: Ratings) -> Notice | None:
         chance = -math.log(len(sums) + 1) - betaln(kept + 1, slips + 1)
         chance += (kept - form.parameters) * math.log(share)
         if chance <= math.log(CHANCE):
-            whole = f"Each of {counted(kept, 'reviewer')}"
+            whole = f"Each of {plural(kept, 'reviewer')}"
             people = f"{kept:,} of {len(sums):,} reviewers" if slips else whole
             text = form.sentence.format(people, form.total)
             return Notice("fixed_sums", f"{text} {FOLLOWS}")

@@ -16,7 +16,7 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
-from evenhand.errors import counted
+from evenhand.errors import plural
 from evenhand.models.design import (
     ROUNDING,
     Design,
@@ -167,7 +167,7 @@ def z(ratings: Ratings) -> Fit:
     standard = np.where(flat[design.reviewers], 0.0, away / ones)
     unspread = int((flat & (design.loads > 1)).sum())
     text = (
-        f"{counted(unspread, 'reviewer')} gave all their items the same score; each "
+        f"{plural(unspread, 'reviewer')} gave all their items the same score; each "
         "counts as 0."
     )
     warnings = [Notice("no_spread", text)] if unspread else []

@@ -18,7 +18,7 @@ import numpy as np
 
 from evenhand.ab.weights import WEIGHT, GapWeight
 from evenhand.claims import ANY_SCALES, Json, Notice
-from evenhand.errors import OptionError, name_of, require_function, shown
+from evenhand.errors import OptionError, name_of, quote, require_function
 from evenhand.method import Method, as_method, choice, flag, number, option
 from evenhand.randomness import below, permutation, stream
 from evenhand.ranking import claims
@@ -140,7 +140,7 @@ def check_order(ranking: object, n_items: int, what: str) -> Codes:
     if not whole or not np.array_equal(np.sort(order), np.arange(n_items)):
         raise OptionError(
             f"{what} must return the code of each of the {n_items} items once, best "
-            f"first, got {shown(ranking)}."
+            f"first, got {quote(ranking)}."
         )
     return order.astype(np.int64)
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from evenhand.ab import weights
 from evenhand.claims import Label, Notice
-from evenhand.errors import counted, listing
+from evenhand.errors import listing, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) 
         listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]
     ]
     more = len(groups) - GROUPS_SHOWN
-    listings += [f"and {counted(more, 'group')} more"] if more > 0 else []
+    listings += [f"and {plural(more, 'group')} more"] if more > 0 else []
     return f"Items with equal {what} are ordered at random: {'; '.join(listings)}."
 
 
@@ -170,10 +170,10 @@ def score_notices(
     if tied:
         void = "ties within a reviewer void every ranking guarantee."
         loss = "the claim is no longer strict." if split else void
-        text = f"{counted(tied, 'reviewer')} gave equal scores to several items; {loss}"
+        text = f"{plural(tied, 'reviewer')} gave equal scores to several items; {loss}"
         yield Notice("ties_within_reviewers", text)
     if loads.min() < loads.max():
-        most = counted(int(loads.max()), "item")
+        most = plural(int(loads.max()), "item")
         text = (
             f"Reviewers scored from {loads.min()} to {most} each; the ranking "
             "guarantees need equal loads."

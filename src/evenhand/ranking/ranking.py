@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.claims import Notice, certify
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
-from evenhand.errors import OptionError, must_be, shown
+from evenhand.errors import OptionError, must_be, quote
 from evenhand.method import as_method
 from evenhand.models.means import mean, spread
 from evenhand.progress import working
@@ -146,7 +146,7 @@ def rank(
             return _of_pairs(data, chosen, seed, top, {**columns, **more})
     ratings = as_ratings(data, nameless=False, **columns)
     if not isinstance(distinct, bool):
-        raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
+        raise OptionError(f"distinct must be True or False, got {quote(distinct)}.")
     if isinstance(design, str) and design.endswith(DISTINCT):
         design, distinct = design.removesuffix(DISTINCT), True
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
@@ -157,7 +157,7 @@ def rank(
     chosen.check(task)
     answer = chosen.answer(task)
     if not isinstance(answer, Answer):
-        text = f"method {chosen} must return an Answer, got {shown(answer)}."
+        text = f"method {chosen} must return an Answer, got {quote(answer)}."
         raise OptionError(text)
     check_order(answer.order, ratings.n_items, f"method {chosen}")
     if cluster is not None:

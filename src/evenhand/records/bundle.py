@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.claims import version
 from evenhand.designs.drawing import reserve_order, seal_of
-from evenhand.errors import EvenhandError, RecordError, counted
+from evenhand.errors import EvenhandError, RecordError, plural
 from evenhand.formats.lists import csv_line, safe_cell
 from evenhand.formats.reading import read_ratings
 from evenhand.method import as_method
@@ -366,7 +366,7 @@ class _Bundle(Trail):
         except RecordError as error:
             expected = "a line that follows the one before"
             self.hold("log", expected, str(error), "The chain is broken.")
-        says = f"{counted(head.n, 'event')}, each with the hash of the one before."
+        says = f"{plural(head.n, 'event')}, each with the hash of the one before."
         self.hold("log", self.head, head.hash, says, "The log ends elsewhere.")
 
     def _names(self) -> None:
@@ -479,7 +479,7 @@ class _Bundle(Trail):
         stated = {name: code for code, name, _ in listed}
         mismatch = "The key gives these names other codes."
         self.hold("codes", codes_of(key, stated), stated, mismatch)
-        same = f"{counted(len(rows), 'person')}: names, codes and conflicts as sealed."
+        same = f"{plural(len(rows), 'person')}: names, codes and conflicts as sealed."
         mismatch = "A name, a code or a conflict is not the one that was sealed."
         self.hold("people", self.people, people_hashes(key, rows), same, mismatch)
         self.conflicts = conflicts_of(rows)
@@ -490,7 +490,7 @@ class _Bundle(Trail):
         """Check that a reviewer is the code that was sealed for them."""
         code, name = str(own["code"]), str(own["name"])
         own_hash = person_hash(str(own["salt"]), code, name, own["conflicts"])
-        kept = counted(len(own["conflicts"]), "conflict")
+        kept = plural(len(own["conflicts"]), "conflict")
         same = f"{name} is {code}, with {kept}, as it was sealed."
         mismatch = f"{name} is not whom {code} was sealed for, or has other conflicts."
         self.hold("your code", self.people.get(code), own_hash, same, mismatch)
@@ -523,7 +523,7 @@ class _Bundle(Trail):
             n, body = row["n"], row["body"]
             self.bodies[n] = dict(body)
             hashes[str(n)] = log.payload_hash(row["salt"], body)
-        same = f"{counted(len(hashes), 'event')} with private content, as logged."
+        same = f"{plural(len(hashes), 'event')} with private content, as logged."
         mismatch = "The log and the payloads do not go together."
         named = {str(n): digest for n, digest in stated.items()}
         self.hold("payloads", named, hashes, same, mismatch)
@@ -558,7 +558,7 @@ class _Bundle(Trail):
             says = "The log has something else than this receipt."
             self.hold("receipts", expected, actual, says, field=f"event {n}")
         says = (
-            f"{counted(len(kept), 'receipt')} that you kept, each in the log as it was"
+            f"{plural(len(kept), 'receipt')} that you kept, each in the log as it was"
         )
         self.put("receipts", "same", f"{says} given.")
 
@@ -587,7 +587,7 @@ class _Bundle(Trail):
             says = "A repair was not as the rules say."
             self.hold("repairs", expected, actual, says, field=f"event {n}")
             order = order[1:] if in_turn else order
-        many = counted(len(self.drawn) - 1, "repair")
+        many = plural(len(self.drawn) - 1, "repair")
         says = f"{many}; nobody who was replaced had seen their items."
         says = says if len(self.drawn) > 1 else "There were none."
         self.put("repairs", "same", says)
@@ -603,17 +603,17 @@ class _Bundle(Trail):
         self.hold(
             "ratings", text.split("\n"), there.split("\n"), mismatch, field=RATINGS
         )
-        receipts = counted(len(self._said(*log.RATED)), "receipt")
-        says = f"{counted(len(rows), 'rating')}, {receipts} in the log."
+        receipts = plural(len(self._said(*log.RATED)), "receipt")
+        says = f"{plural(len(rows), 'rating')}, {receipts} in the log."
         if many:
-            says += f" {counted(many, 'reviewer')} did not finish."
+            says += f" {plural(many, 'reviewer')} did not finish."
         self.put("ratings", "same", says)
 
     def _seeds(self) -> None:
         decided = self._said("decided")
         expected = [log.seed_from(self.revealed, self.later)] * len(decided)
         seeds = [entry["seed"] for entry in decided]
-        nonces = counted(len(log.nonces_in(self.later)), "nonce")
+        nonces = plural(len(log.nonces_in(self.later)), "nonce")
         same = f"It follows from the sealed secret and {nonces} of reviewers' devices"
         if name := self.lists["public_value"]:
             value = log.public_value_in(self.later)
@@ -624,7 +624,7 @@ class _Bundle(Trail):
         records = [self._record(name) for name in self.decisions]
         there = [record["sha256"] for record in records]
         stated = [entry["record_sha256"] for entry in decided]
-        same = f"{counted(len(decided), 'decision')} in the log; all of them are here."
+        same = f"{plural(len(decided), 'decision')} in the log; all of them are here."
         self.hold("decisions", stated, there, same, "One is missing or another.")
         self.decided = list(enumerate(zip(decided, records, strict=True), start=1))
 

@@ -14,7 +14,7 @@ from evenhand.ab.methods import Rule
 from evenhand.claims import NOT_SEALED, REVEALED, Json, version
 from evenhand.designs.drawing import redraw, seal_of
 from evenhand.engines.counts import Counts
-from evenhand.errors import EvenhandError, RecordError, counted, listing
+from evenhand.errors import EvenhandError, RecordError, listing, plural
 from evenhand.formats.anonymise import CODED
 from evenhand.method import Method, as_method
 from evenhand.ranking.methods import RankMethod
@@ -131,7 +131,7 @@ class Audit:
         unchecked = sum(check.status == "unchecked" for check in self.checks)
         text = "Nothing differs"
         if unchecked:
-            text += f"; {counted(unchecked, 'thing')} could not be checked"
+            text += f"; {plural(unchecked, 'thing')} could not be checked"
         if statuses.get("seal") == "unchecked":
             how = f"{REVEALED}; " if statuses["seed"] == "same" else ""
             text += f". The assignment: {how}{NOT_SEALED}"
@@ -365,15 +365,13 @@ def _rated(trail: Trail, drawn: Assignment | None) -> None:
     if strays := drawn.strays(trail.ratings):
         reviewer, item = strays[0]
         field = f"rating of item {item!r} by reviewer {reviewer!r}"
-        says = f"{counted(len(strays), 'rating')} came from outside the assignment."
+        says = f"{plural(len(strays), 'rating')} came from outside the assignment."
         expected, actual = "an assigned review", "a review that was not assigned"
         trail.hold("ratings", expected, actual, says, field=field)
     says = "Every rating was assigned."
     if missing := drawn.missing(trail.ratings):
         names = listing(dict.fromkeys(reviewer for reviewer, _ in missing))
-        says += (
-            f" {counted(len(missing), 'assigned review')} without a rating: {names}."
-        )
+        says += f" {plural(len(missing), 'assigned review')} without a rating: {names}."
     if effect := drawn.effect(trail.ratings):
         says += f" {effect}"
     trail.put("ratings", "same", says)

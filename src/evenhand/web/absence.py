@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.errors import OptionError, counted
+from evenhand.errors import OptionError, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,7 @@ def unfinished_price(names: Sequence[str], *, keep: bool) -> str:
     """
     if not names:
         return ""
-    subject = f"{counted(len(names), 'reviewer')} began and did not finish"
+    subject = f"{plural(len(names), 'reviewer')} began and did not finish"
     does = "Their ratings count" if keep else "Their ratings are left out"
     return (
         f"{subject}: {', '.join(names)}. {does}, as the rule says that you set before "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from evenhand.designs.drawing import assign, fresh_secret, reserve_order, seal_of
-from evenhand.errors import counted
+from evenhand.errors import plural
 from evenhand.records.bundle import without_ratings
 from evenhand.records.events import is_public_value
 from evenhand.records.log import Event, append, payload_hash, public_value_in
@@ -739,7 +739,7 @@ def finish(connection: sa.Connection, now: datetime, token: str) -> None:
     tasks = reads.tasks(connection, person.evaluation_id, person.id)
     n_left = sum(task.state == "empty" for task in tasks)
     if n_left:
-        raise RefusedError(f"{counted(n_left, 'item')} not rated yet.")
+        raise RefusedError(f"{plural(n_left, 'item')} not rated yet.")
     _move(connection, person, state="done", done_at=t.stamp(now))
 
 

@@ -6,7 +6,7 @@ import functools
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from evenhand.errors import OptionError, counted
+from evenhand.errors import OptionError, plural
 
 AOE = "Anywhere on Earth"
 ALIASES = {AOE: "Etc/GMT+12", "AoE": "Etc/GMT+12"}
@@ -117,7 +117,7 @@ def time_left(at: datetime, now: datetime) -> str:
     if remaining < MINUTE:
         return "no time left" if remaining <= timedelta() else "less than a minute left"
     if remaining >= 2 * DAY:
-        return f"{counted(remaining // DAY, 'day')} left"
+        return f"{plural(remaining // DAY, 'day')} left"
     hours, minutes = remaining // HOUR, remaining % HOUR // MINUTE
     return f"{hours} h {minutes} min left" if hours else f"{minutes} min left"
 
@@ -137,4 +137,4 @@ def ago(at: datetime, now: datetime) -> str:
         return f"{elapsed // MINUTE} min ago"
     if elapsed < 2 * DAY:
         return f"{elapsed // HOUR} h ago"
-    return f"{counted(elapsed // DAY, 'day')} ago"
+    return f"{plural(elapsed // DAY, 'day')} ago"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from evenhand.errors import EvenhandError, OptionError, counted, shown, unknown
+from evenhand.errors import EvenhandError, OptionError, plural, quote, unknown
 from evenhand.formats.files import fetch, read_cells
 from evenhand.formats.lists import plain_label
 from evenhand.formats.tables import check_text, read_table, strings
@@ -71,7 +71,7 @@ def read_items(text: str) -> list[Item]:
     _check([item.label for item in items], "item")
     for item in items:
         if len(item.title) > LONGEST or len(item.url) > 10 * LONGEST:
-            raise OptionError(f"The title of {shown(item.label)} is too long.")
+            raise OptionError(f"The title of {quote(item.label)} is too long.")
     return items
 
 
@@ -225,11 +225,11 @@ def _check(labels: Sequence[str], what: str) -> None:
     for label in labels:
         if label in seen:
             raise OptionError(
-                f"{what.capitalize()}s must be different, got {shown(label)} twice."
+                f"{what.capitalize()}s must be different, got {quote(label)} twice."
             )
         if len(label) > LONGEST:
             raise OptionError(
                 f"{what} must have at most {LONGEST} characters, got "
-                f"{counted(len(label), 'character')}."
+                f"{plural(len(label), 'character')}."
             )
         seen.add(label)

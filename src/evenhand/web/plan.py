@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import OptionError, shown
+from evenhand.errors import OptionError, quote
 from evenhand.records.bundle import LISTS_SCHEMA
 from evenhand.records.canonical import finish
 from evenhand.records.people import codes_of, people_hashes, plain_name
@@ -293,7 +293,7 @@ def _require_apart(names: Sequence[str]) -> None:
         earlier = seen.setdefault(plain_name(name), name)
         if earlier != name:
             raise OptionError(
-                f"Reviewers must be different, got {shown(earlier)} and {shown(name)}. "
+                f"Reviewers must be different, got {quote(earlier)} and {quote(name)}. "
                 "Add something that tells them apart."
             )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
-from evenhand.errors import EvenhandError, counted
+from evenhand.errors import EvenhandError, plural
 from evenhand.web.plan import METHODS, narrow_choice, require_complete
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _works(drawn: Assignment) -> str:
         counts[place[item]] += 1
     low, high = min(counts), max(counts)
     each = f"{low}" if low == high else f"{low} or {high}"
-    return f"{counted(len(drawn.rows), 'rating')}, {each} for each item. {drawn.law}"
+    return f"{plural(len(drawn.rows), 'rating')}, {each} for each item. {drawn.law}"
 
 
 def _claim(plan: Plan, drawn: Assignment, method: str) -> str:
@@ -130,7 +130,7 @@ def _costs(plan: Plan, drawn: Assignment) -> list[str]:
     n_unrated = len(drawn.items) - len({item for _, item in drawn.rows})
     if n_unrated:
         costs.append(
-            f"{n_unrated} of {counted(len(drawn.items), 'item')} will have no reviewer "
+            f"{n_unrated} of {plural(len(drawn.items), 'item')} will have no reviewer "
             "and get no rating. Give reviewers more items each, or add reviewers."
         )
     if plan.job == "rank" and plan.scale.kind == "letters":

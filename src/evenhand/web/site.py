@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 
-from evenhand.errors import counted
+from evenhand.errors import plural
 from evenhand.web import clock, guard, reads
 from evenhand.web import tables as t
 from evenhand.web.scale import number
@@ -83,7 +83,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["counted"] = counted
+    environment.filters["counted"] = plural
     environment.filters["number"] = number
     environment.globals["shown"] = clock.shown
     environment.globals["time_left"] = clock.time_left

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.claims import NONE, NOT_SEALED, REVEALED, Certificate, Claim, Finding
-from evenhand.errors import counted, listing
+from evenhand.errors import listing, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -225,14 +225,14 @@ def _assignment(facts: Facts) -> str:
 
 def _either_scored(facts: Facts) -> str:
     if facts["missing"]:
-        number = counted(facts["missing"], "assigned score")
+        number = plural(facts["missing"], "assigned score")
         return f"{EITHER_SCORED} ({number} missing)"
     more = " (some scores are missing)" if facts["some_missing"] else ""
     return f"{EITHER_SCORED}{more}"
 
 
 def _any_set_scored(facts: Facts) -> str:
-    missing = counted(facts["missing"], "assigned rating")
+    missing = plural(facts["missing"], "assigned rating")
     return ANY_SET_SCORED + (f" ({missing} missing)" if facts["missing"] else "")
 
 
@@ -244,7 +244,7 @@ def ties_clause(facts: Facts) -> str:
         '1 reviewer gave equal scores to several items, and ties within a reviewer \
 void every ranking guarantee'
     """
-    text = f"{counted(facts['reviewers'], 'reviewer')} gave equal scores to several "
+    text = f"{plural(facts['reviewers'], 'reviewer')} gave equal scores to several "
     text += "items"
     if facts.get("distinct"):
         text += ", although distinct says that nobody would"
@@ -259,7 +259,7 @@ def _ties_possible(facts: Facts) -> str:
 
 
 def _unequal_loads(facts: Facts) -> str:
-    most = counted(facts["most"], "item")
+    most = plural(facts["most"], "item")
     text = f"reviewers scored from {facts['least']} to {most} each"
     return f"{text}, and the guarantee needs equal loads"
 
@@ -324,7 +324,7 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "conflicts": "conflicts of interest keep some reviewers from changing places, "
     "which the guarantee needs",
     "served_again": lambda facts: (
-        f"scores of {counted(facts['reviewers'], 'reviewer')} were used twice"
+        f"scores of {plural(facts['reviewers'], 'reviewer')} were used twice"
     ),
     "any_set_scored": _any_set_scored,
     "no_ties": "no ties within a reviewer",
@@ -334,16 +334,16 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "not_pairs": "the design 'pairs' gives each reviewer two items and no two the same "
     "two, which is not so here",
     "unequal_loads": _unequal_loads,
-    "equal_loads": lambda facts: f"equal loads: {counted(facts['most'], 'item')} each",
+    "equal_loads": lambda facts: f"equal loads: {plural(facts['most'], 'item')} each",
     "equal_tied_loads": "equal loads of reviewers used for tied items",
     "drawn_loads": "loads as they were drawn",
     "left_unseen": lambda facts: (
-        f"{counted(facts['reviewers'], 'reviewer')} {UNRELATED}, and before seeing "
+        f"{plural(facts['reviewers'], 'reviewer')} {UNRELATED}, and before seeing "
         "theirs, as the organiser declares"
     ),
-    "left": lambda facts: f"{counted(facts['reviewers'], 'reviewer')} {UNRELATED}",
+    "left": lambda facts: f"{plural(facts['reviewers'], 'reviewer')} {UNRELATED}",
     "substitutes": lambda facts: (
-        f"{counted(facts['reviewers'], 'substitute')} called in without regard to items"
+        f"{plural(facts['reviewers'], 'substitute')} called in without regard to items"
     ),
 }
 

@@ -33,7 +33,7 @@ from evenhand.ab.comparison import Comparison
 from evenhand.claims import version
 from evenhand.designs.assignment import ESCAPED
 from evenhand.diagnosis.check import Check
-from evenhand.errors import OptionError, listing, must_be, shown, unknown
+from evenhand.errors import OptionError, listing, must_be, quote, unknown
 from evenhand.formats.files import UTF8_MARK
 from evenhand.formats.lists import safe_cell
 from evenhand.grading import Grades
@@ -379,7 +379,7 @@ def _plain(table: pl.DataFrame, path: str) -> pl.DataFrame:
         odd = texts.str.contains(NOT_KEPT) | (texts.str.len_bytes() > EXCEL_TEXT)
         if odd.any():
             raise OptionError(
-                f"{path}: This file cannot hold {shown(texts.filter(odd)[0])} as it is."
+                f"{path}: This file cannot hold {quote(texts.filter(odd)[0])} as it is."
                 " Write it as .parquet or .jsonl."
             )
     if _suffix(path) == ".xlsx" and table.height >= EXCEL_ROWS:

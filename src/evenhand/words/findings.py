@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evenhand.diagnosis.check import share_text
 from evenhand.diagnosis.ladder import CANNOT_TELL
 from evenhand.diagnosis.reviewers import AGAINST, DISAGREEING, LITTLE, UNRELATED
-from evenhand.errors import counted
+from evenhand.errors import plural
 from evenhand.words.pictures import KINDS, NARROW, axis
 from evenhand.words.text import notice
 
@@ -183,10 +183,10 @@ def group_shares(check: Check) -> list[tuple[int, str, str]]:
     """Return how many items each of the largest groups has, and the rest together."""
     sizes = [group.size for group in check.groups.listed[:LISTED]]
     kinds = itertools.cycle(("in", "open", "out"))
-    found = [(size, counted(size, "item"), next(kinds)) for size in sizes]
+    found = [(size, plural(size, "item"), next(kinds)) for size in sizes]
     if left := check.groups.count - len(sizes):
         rest = int(str(check.data["items"])) - sum(sizes)
-        found.append((rest, counted(left, "more group"), "out"))
+        found.append((rest, plural(left, "more group"), "out"))
     return found
 
 
@@ -269,7 +269,7 @@ def people_answer(check: Check) -> str:
     told = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
     told |= {LITTLE: "hardly related to the others"}
     said += [f"{agreeing[one]:,} {text}" for one, text in told.items() if agreeing[one]]
-    return ", ".join([counted(len(check.reviewers), "reviewer"), *said])
+    return ", ".join([plural(len(check.reviewers), "reviewer"), *said])
 
 
 def assumption_answer(check: Check, warp: Warp | None) -> str:

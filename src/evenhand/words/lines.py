@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from evenhand.claims import NONE
-from evenhand.errors import aligned, counted, printable
+from evenhand.errors import align_columns, plural, printable
 from evenhand.words import claims
 from evenhand.words.text import (
     figure,
@@ -55,7 +55,7 @@ def claim(certificate: Certificate | None) -> str:
         return "Guarantee: none."
     more = _verified(certificate)
     if certificate.declared and certificate.theorem != NONE:
-        number = counted(len(certificate.declared), "assumption")
+        number = plural(len(certificate.declared), "assumption")
         more += f" This rests on {number}; see --explain."
     elif certificate.sentence != certificate.brief:
         more += " See --explain."
@@ -114,7 +114,7 @@ def _short_claim(certificate: Certificate | None) -> str:
     text = f"Guarantee: {claims.short(certificate)}{_verified(certificate)}"
     if not certificate.declared:
         return text
-    number = counted(len(certificate.declared), "assumption")
+    number = plural(len(certificate.declared), "assumption")
     return f"{text.removesuffix('.')}; {number}: --explain."
 
 
@@ -122,7 +122,7 @@ def _why(result: Comparison) -> str:
     if result.votes is not None:
         ours, theirs = sorted(result.votes, reverse=True)
         coin = " and a fair coin" if ours == theirs else ""
-        return f", by {counted(ours, 'vote')} to {theirs:,}{coin}"
+        return f", by {plural(ours, 'vote')} to {theirs:,}{coin}"
     if result.decided_by == TIE:
         return ", by a coin after a tie"
     article = "a fair " if result.decided_by == "coin" else ""
@@ -272,7 +272,7 @@ def _share_lines(result: Comparison) -> list[str]:
     for side, item in enumerate(result.items):
         told = (f"{100 * shares[side]:.0f}%" for _, shares in levels)
         rows.append(("", shortened(item, LONG_NAME), *told))
-    return [line[2:] for line in aligned(rows)] if levels else []
+    return [line[2:] for line in align_columns(rows)] if levels else []
 
 
 def headline(
@@ -349,7 +349,7 @@ def verdict(result: Ranking) -> str:
     if top is None:
         said = _order_verdict(result).removesuffix(".")
     elif top.k >= total:
-        said = f"All {counted(total, 'item')} chosen"
+        said = f"All {plural(total, 'item')} chosen"
     elif not (top.inside or top.open or top.out):
         said = f"The best {top.k:,} of {total:,} by method {result.method}"
         said += ", which cannot say how clearly"
@@ -385,7 +385,7 @@ def _cut_verdict(k: int, total: int, inside: int, rivals: int) -> str:
 def _order_verdict(result: Ranking) -> str:
     """Say how far an order without a cut is settled."""
     total = len(result.order)
-    ranked, groups = f"{counted(total, 'item')} ranked", len(result.buckets)
+    ranked, groups = f"{plural(total, 'item')} ranked", len(result.buckets)
     if total == 1:
         return "1 item: there is nothing to rank."
     if result.items[0].bucket is None:
@@ -469,10 +469,10 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         best = text("The best {:,}: {}.").format(top.k, names(top.items))
         return [best, why, *lost]
     left, crossing = top.k - len(top.inside), {*top.open}
-    places = counted(left, "place") if left else "no place left"
+    places = plural(left, "place") if left else "no place left"
     groups = {f"In ({len(top.inside):,})": top.inside}
     agenda = tuple(row.item for row in nearest_to_cut(result))
-    close = counted(len(top.open), "item")
+    close = plural(len(top.open), "item")
     groups[f"Too close to call ({close}, {places})"] = agenda
     said = ((head, names(items)) for head, items in groups.items() if items)
     lines = [text("{}: {}.").format(*one) for one in said]
@@ -509,13 +509,15 @@ def ranking_text(result: Ranking) -> str:
     """
     from evenhand.words import tables  # noqa: PLC0415 - of rankings alone
 
-    coins = counted(len(result.draws), "coin")
+    coins = plural(len(result.draws), "coin")
     lines = [f"Ranking by {result.method}, {coins}, seed {result.seed}"]
     lines += cut_lines(result)
     shown = tables.window(result)
     made = tables.ranking(result, shown)
     heads, rows = made.plain()
-    drawn = aligned([heads, *([shortened(it, WIDE) for it in row] for row in rows)])
+    drawn = align_columns(
+        [heads, *([shortened(it, WIDE) for it in row] for row in rows)]
+    )
     for place, row in enumerate(made.rows, start=1):
         if row.line == "cut":
             drawn.insert(place, f" {made.cut} ".center(len(drawn[0]), "-"))
@@ -562,7 +564,7 @@ def model_lines(result: Grades) -> list[str]:
     scale = "Marks are on the scale of the scores."
     if anchors:
         fixed = "level and spread" if len(set(anchors)) > 1 else "level"
-        scale = f"The marks of {counted(len(anchors), 'anchor')} fix their {fixed}."
+        scale = f"The marks of {plural(len(anchors), 'anchor')} fix their {fixed}."
     elif asked["onto"] is not None and result.form is not None:
         (low, high), (least, most) = asked["onto"], result.form  # type: ignore[misc]  # two numbers
         given = "" if asked["form"] else ", the lowest and highest that were given"
@@ -582,7 +584,7 @@ def grades_text(result: Grades) -> str:
 
     heads, rows = tables.grades(result).plain()
     more = [f"and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
-    lines = aligned([heads, *rows[:SHOWN]])
+    lines = align_columns([heads, *rows[:SHOWN]])
     return "\n".join([*pass_lines(result), *lines, *more, *model_lines(result)[:3]])
 
 
@@ -602,5 +604,5 @@ def grades_verdict(result: Grades) -> str:
         '2 items marked, from 1.05 to 5.'
     """
     high, low = (figure(result.items[end].mark) for end in (0, -1))
-    marked = f"{counted(len(result.items), 'item')} marked, from {low} to {high}."
+    marked = f"{plural(len(result.items), 'item')} marked, from {low} to {high}."
     return next(iter(pass_lines(result)), marked)

@@ -24,7 +24,7 @@ from evenhand.diagnosis import ladder
 from evenhand.diagnosis.check import Check, check
 from evenhand.diagnosis.warp import warp
 from evenhand.engines.counts import Counts, one_by_one
-from evenhand.errors import OptionError, shown
+from evenhand.errors import OptionError, quote
 from evenhand.grading import Grades
 from evenhand.progress import working
 from evenhand.ranking.methods import RankMethod
@@ -181,7 +181,7 @@ def require_html(path: str | PathLike[str]) -> str:
     """
     file = os.fspath(path) if isinstance(path, os.PathLike) else str(path)
     if not file.casefold().endswith((".html", ".htm")):
-        rule = f"report must be a file that ends in .html, got {shown(path)}."
+        rule = f"report must be a file that ends in .html, got {quote(path)}."
         raise OptionError(f"{rule} To get a PDF, open it in a browser and print it.")
     return file
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from markupsafe import Markup
 
 from evenhand.claims import LEVEL
-from evenhand.errors import counted
+from evenhand.errors import plural
 from evenhand.ranking.results import OPEN
 from evenhand.words.lines import score_shares
 from evenhand.words.text import figure, joined, name, share, shortened, span
@@ -175,7 +175,7 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
         ],
         Column("settled by chance"): [*map(coins.get, own)],
     }
-    caption = f"Items, best first ({counted(len(every), 'item')}"
+    caption = f"Items, best first ({plural(len(every), 'item')}"
     made = table(f"{caption}{_left(result, places)})", _telling(columns))
     lined = []
     for one, row, before in zip(made.rows, rows, rows[:1] + rows, strict=False):
@@ -257,7 +257,7 @@ def grades(result: Grades) -> Table:
         Number("scores"): [row.reviews for row in rows],
         Number("mean score"): [row.mean_score for row in rows],
     }
-    return table(f"Marks ({counted(len(rows), 'item')})", _telling(columns))
+    return table(f"Marks ({plural(len(rows), 'item')})", _telling(columns))
 
 
 def _brief(word: str) -> str:

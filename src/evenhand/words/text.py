@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from evenhand.claims import LEVEL
-from evenhand.errors import counted, printable
+from evenhand.errors import plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -189,7 +189,7 @@ def templates(*, html: bool = True) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"cut": shortened, "digits": figure, "number": "{:,}".format}
-    made.globals |= {"counted": counted, "name": name, "share": share}
+    made.globals |= {"counted": plural, "name": name, "share": share}
     made.globals |= {"joined": joined, "SOURCES": SOURCES, "LEVEL": LEVEL}
     if not html:
         made.globals |= {"name": plain_name, "joined": plain_joined}
