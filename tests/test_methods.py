@@ -94,7 +94,7 @@ def test_a_new_ranking_method_is_one_class(
     assert (found["method"], found["parameters"]["share"]) == ("quantile", 0.25)
     assert found["certificate"]["theorem"] == "none"
     ratings = eh.read_ratings(file)
-    for method in (text, by_best.made({"share": 0.25})):
+    for method in (text, by_best.from_options({"share": 0.25})):
         assert eh.rank(ratings, method=method, rng=7).to_dict() == found
     assert "ok      decision" in run("audit", record, file)
     scenario = Scenario(job="rank", items=5, reviewers=8)

@@ -137,7 +137,7 @@ def option(default: object, says: str, read: Callable[[Any], Any]) -> Any:  # no
     return dataclasses.field(default=default, metadata={"says": says, "read": read})
 
 
-def checked(
+def reader(
     name: str,
     rule: str,
     holds: Callable[[Any], bool],
@@ -152,7 +152,7 @@ def checked(
         kind: What it is stored as.
 
     Examples:
-        >>> checked("name", "text", lambda value: isinstance(value, str))("parity")
+        >>> reader("name", "text", lambda value: isinstance(value, str))("parity")
         'parity'
     """
 
@@ -173,9 +173,7 @@ def choice(name: str, *choices: str) -> Callable[[Any], str]:
     """
     # What is no text may not even be comparable.
     rule = f"one of {listing(choices)}"
-    return checked(
-        name, rule, lambda value: isinstance(value, str) and value in choices
-    )
+    return reader(name, rule, lambda value: isinstance(value, str) and value in choices)
 
 
 def flag(name: str) -> Callable[[Any], bool]:
@@ -185,7 +183,7 @@ def flag(name: str) -> Callable[[Any], bool]:
         >>> flag("anchored")(False)
         False
     """
-    return checked(name, "True or False", lambda value: isinstance(value, bool))
+    return reader(name, "True or False", lambda value: isinstance(value, bool))
 
 
 def number(
@@ -207,7 +205,7 @@ def number(
         counts = isinstance(value, numbers.Real) and not isinstance(value, bool)
         return counts and holds(value)
 
-    return checked(name, rule, real, float)
+    return reader(name, rule, real, float)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -265,7 +263,7 @@ class Method:
         return {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]  # a dataclass
 
     @classmethod
-    def made(cls, options: Mapping[str, object]) -> Self:
+    def from_options(cls, options: Mapping[str, object]) -> Self:
         """Make one from options by name.
 
         Raises:
@@ -319,7 +317,7 @@ class Method:
     def __str__(self) -> str:
         """Return the text form: the name, and the options that are not the default."""
         parts = [
-            f"{name}={_written(getattr(self, name))}"
+            f"{name}={_option_text(getattr(self, name))}"
             for name, field in self.options().items()
             if getattr(self, name) != field.default
         ]
@@ -382,13 +380,15 @@ def as_method(
         if call.name not in registered:
             raise OptionError(unknown(what, call.name, registered))
         chosen = registered[call.name]
-        return chosen.made(call.named | _unnamed(chosen, call, method))
+        return chosen.from_options(
+            call.named | _positional_option(chosen, call, method)
+        )
     if callable(method) and not isinstance(method, type):
         return kind.of_function(method)
     raise must_be(what, "a name or a function", method)
 
 
-def _unnamed(chosen: type[Method], call: Call, text: str) -> dict[str, Any]:
+def _positional_option(chosen: type[Method], call: Call, text: str) -> dict[str, Any]:
     """Return the value without a name, which only a single option may have."""
     options = list(chosen.options())
     if not call.given:
@@ -422,7 +422,7 @@ def as_json(value: object) -> Json:
     return value if isinstance(value, bool | int | None) else str(value)
 
 
-def _written(value: object) -> str:
+def _option_text(value: object) -> str:
     if isinstance(value, str):
         return value if re.fullmatch(r"[A-Za-z][\w-]*", value) else repr(value)
     if callable(value) and not hasattr(value, "to_dict"):

@@ -15,7 +15,7 @@ from evenhand.errors import RatingsError
 from evenhand.posets.graph import (
     comparisons,
     components,
-    connected,
+    connected_groups,
     edges,
     from_edges,
     is_ordering,
@@ -81,7 +81,7 @@ def test_groups_are_those_that_scipy_finds() -> None:
     paths = [rng.permutation(n) for n in (33, 1000)]
     graphs += [(len(path), path[:-1], path[1:]) for path in paths]
     for n, tails, heads in graphs:
-        found = connected(n, tails, heads)
+        found = connected_groups(n, tails, heads)
         edges = coo_array((np.ones(len(tails)), (tails, heads)), (n, n))
         number, labels = connected_components(edges, directed=False)
         assert found.max() + 1 == number == len({*zip(found, labels, strict=True)})

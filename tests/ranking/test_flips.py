@@ -22,7 +22,7 @@ from evenhand.posets.graph import (
 from evenhand.posets.orderings import topological_order
 from evenhand.randomness import below, outcomes, stream, uniforms
 from evenhand.ranking.flips import (
-    Coin,
+    Flip,
     choose_flips,
     flip_neighbours,
     flips_program,
@@ -229,7 +229,7 @@ def test_a_coin_takes_two_uniforms_for_each_position(
         gap = score[one, a] - score[other, b]
         p_first = float(odd(rational(), gap))
         kept = bool(draws[position, 1] < p_first)
-        expected.append(Coin((a, b), gap, p_first, kept, (one, other)))
+        expected.append(Flip((a, b), gap, p_first, kept, (one, other)))
     _, coins = flip_neighbours(
         ratings, comparisons(ratings), start, rational(), stream(seed, "flips")
     )

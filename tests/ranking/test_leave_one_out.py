@@ -126,7 +126,7 @@ def test_the_only_review_of_an_item_cannot_be_left_out() -> None:
 def test_methods_that_draw_or_compare_say_why_there_are_none(method: str) -> None:
     ratings = eh.Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
     kind = as_method(method, RankMethod)
-    assert f"Method '{kind.called}' decides by comparisons" in how_left_out(
+    assert f"Method '{kind.display_name}' decides by comparisons" in how_left_out(
         ratings, kind
     )
     assert leave_one_out(ratings, kind, 7) == (None,) * 4

@@ -33,17 +33,17 @@ from evenhand.ranking import flips, sorter
 from evenhand.ranking.sorter import (
     LOOKED_AT,
     ask_pairs,
-    begin_table,
     choose_reviewers,
     gap_of,
     sort_free_pairs,
     sorter_program,
+    start_sorter,
 )
 from evenhand.ratings import Ratings
 from tests.strategies import Poset, consistent_ratings, posets
 
 if TYPE_CHECKING:
-    from evenhand.ranking.flips import Coin
+    from evenhand.ranking.flips import Flip
 
 Order = tuple[int, ...]
 Pair = tuple[int, int]
@@ -569,7 +569,7 @@ def test_without_comparisons_neighbours_in_code_are_asked_first() -> None:
     assert [coin.items for coin in coins] == [(2 * k, 2 * k + 1) for k in range(n // 2)]
 
 
-def path_gain(n: int, ratings: Ratings, coins: Sequence[Coin]) -> tuple[float, float]:
+def path_gain(n: int, ratings: Ratings, coins: Sequence[Flip]) -> tuple[float, float]:
     """Return 1/T, and the chance to go the true way to one of the orderings left."""
     c = comparisons(ratings)
     answers = [coin.items if coin.kept else coin.items[::-1] for coin in coins]
@@ -579,7 +579,7 @@ def path_gain(n: int, ratings: Ratings, coins: Sequence[Coin]) -> tuple[float, f
     return 1 / count_orderings(c), right / left
 
 
-def is_right(truth: Sequence[int], coin: Coin) -> bool:
+def is_right(truth: Sequence[int], coin: Flip) -> bool:
     one, other = coin.items
     return truth.index(one) < truth.index(other)
 
@@ -593,7 +593,7 @@ def test_at_eight_items_it_finds_the_truth_as_often_as_measured_before() -> None
     for seed in range(250):
         ratings, truth = scenario(8, 14, seed)
         coins = ask_pairs(
-            begin_table(
+            start_sorter(
                 comparisons(ratings),
                 flips.scores_of(ratings),
                 lambda gap: flips.law_of(rational())(float(gap)),

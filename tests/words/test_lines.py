@@ -11,7 +11,7 @@ import evenhand as eh
 from evenhand.claims import Claim, Finding, certify
 from evenhand.cli._shared import rendered
 from evenhand.cli.compare import explain
-from evenhand.ranking.results import topped
+from evenhand.ranking.results import add_top
 from evenhand.words import tables
 from evenhand.words.cards import comparison_card
 from evenhand.words.exports import table_of
@@ -193,7 +193,7 @@ def test_open_items_without_a_place_left_are_said_so() -> None:
     # Both may be second, but the first two have no rank below.
     ranks = eh.rank(papers(4), method="mean-rank", top=2, rng=7)
     rows = [row._replace(rank_low=2) if row.rank == 3 else row for row in ranks.items]
-    again = topped(replace(ranks, items=tuple(rows)), 2)
+    again = add_top(replace(ranks, items=tuple(rows)), 2)
     said = cut_lines(again)
     assert said[1] == "Too close to call (1 item, no place left): 2 (On trees; part 2)."
     assert not any(line.startswith("By rank") for line in said)

@@ -174,7 +174,7 @@ def _findings(
             yield Finding("drawn_in_floats", "declared")
     if outcome.check is not None:
         evaluations = outcome.check.evaluations
-        facts: dict[str, Json] = {"rule": chosen.called, "asked": evaluations}
+        facts: dict[str, Json] = {"rule": chosen.display_name, "asked": evaluations}
         yield Finding("rule_checked", "declared", facts)
     if claim.strict and (weight is None or weight.exact is not None):
         # Votes that no gap makes certain turn on every score in them.

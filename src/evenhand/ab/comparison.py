@@ -349,7 +349,7 @@ def compare(
         p_first_se=outcome.law.se,
         decided_by=outcome.decided_by,
         votes=outcome.votes,
-        method=chosen.called,
+        method=chosen.display_name,
         parameters={
             **chosen.parameters(),
             **{name: to for name, to in used.items() if to is not None},
@@ -428,7 +428,7 @@ def _tested(
     if test is not None and not statistic.startswith(test):
         statistic = test
     grouped = design in GROUPED or statistic == "pairs"
-    what = f"test {test or chosen.called!r}"
+    what = f"test {test or chosen.display_name!r}"
     scores: tuple[Any, Any] = sides.one_by_one(what) if grouped else tables
     groups = sides.groups if design in GROUPED else None
     drawn = "matched" if statistic == "pairs" else None

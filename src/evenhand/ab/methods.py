@@ -99,7 +99,7 @@ class Rule(Method):
     weight = None
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """Its name in results."""
         return self.name
 
@@ -189,7 +189,7 @@ class OwnComparison(Rule):
     function: OwnRule
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """Its name in results."""
         return name_of(self.function)
 
@@ -198,7 +198,7 @@ class OwnComparison(Rule):
         return {"checked_on_data": True}
 
     def __str__(self) -> str:
-        return f"{self.called}()"
+        return f"{self.display_name}()"
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Ask the function itself."""

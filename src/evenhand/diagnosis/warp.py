@@ -276,11 +276,11 @@ def warp(
     require_executor(executor)
     chosen = as_method(method, RankMethod)
     # A user's function may be called mean, too.
-    own = chosen.own and chosen.called != Mean.name
-    name = chosen.called if own else str(chosen)
+    own = chosen.own and chosen.display_name != Mean.name
+    name = chosen.display_name if own else str(chosen)
     methods: dict[str, RankMethod] = {name: chosen, "mean": Mean()}
     orders = {
-        label: ranker.order_checked(ratings, seed) for label, ranker in methods.items()
+        label: ranker.order_items(ratings, seed) for label, ranker in methods.items()
     }
     step = min(max(AT_ONCE // ratings.n_ratings, 1), chosen.sets_at_once)
     work = functools.partial(_warped_orders, ratings, methods, seed)

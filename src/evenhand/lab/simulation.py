@@ -447,7 +447,7 @@ def standard_error(numbers: Floats) -> float:
 
 
 def _label(method: Rule | RankMethod) -> str:
-    return method.called if method.own else str(method)
+    return method.display_name if method.own else str(method)
 
 
 def _parameters(plan: Plan) -> dict[str, Json]:

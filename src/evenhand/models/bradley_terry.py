@@ -22,7 +22,7 @@ from evenhand.models.design import (
     totals,
 )
 from evenhand.models.solver import Chebyshev, Definite, one_thread
-from evenhand.posets.graph import comparisons, components, connected
+from evenhand.posets.graph import comparisons, components, connected_groups
 from evenhand.randomness import picked
 
 if TYPE_CHECKING:
@@ -500,7 +500,7 @@ def ordered_groups(pairs: PairCounts) -> Codes:
         [0, 1]
     """
     ordered = pairs.above + pairs.below > 0
-    return connected(pairs.n_items, pairs.first[ordered], pairs.second[ordered])
+    return connected_groups(pairs.n_items, pairs.first[ordered], pairs.second[ordered])
 
 
 def borda(ratings: Ratings) -> Fit:

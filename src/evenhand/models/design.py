@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
 from evenhand.errors import RatingsError, listing, plural
-from evenhand.posets.graph import connected
+from evenhand.posets.graph import connected_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -309,7 +309,9 @@ def linked_groups(ratings: Ratings) -> Codes:
         [0, 1, 0]
     """
     n_items, people, items = ratings.n_items, ratings.reviewer_codes, ratings.item_codes
-    return connected(n_items + ratings.n_reviewers, items, n_items + people)[:n_items]
+    return connected_groups(n_items + ratings.n_reviewers, items, n_items + people)[
+        :n_items
+    ]
 
 
 def require_rated(ratings: Ratings, method: str) -> None:

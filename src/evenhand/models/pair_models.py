@@ -23,7 +23,7 @@ from evenhand.models.additive import (
 from evenhand.models.bradley_terry import pair_notices
 from evenhand.models.design import Fit, fit_notices, settled, totals
 from evenhand.models.solver import TABLE
-from evenhand.posets.graph import connected
+from evenhand.posets.graph import connected_groups
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores, Table
@@ -55,7 +55,7 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
         )
     equations = PairEquations(pairs)
     mixed = equations.fit(pairs.totals)
-    groups = connected(pairs.n_items, pairs.first, pairs.second)
+    groups = connected_groups(pairs.n_items, pairs.first, pairs.second)
     apart = [*confounded(equations.free), *bound_notices(mixed)]
     warnings = pair_notices(pairs)
     return Fit(

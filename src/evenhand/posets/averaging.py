@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes, Flags, Table
     from evenhand.posets.graph import Comparisons
     from evenhand.posets.orderings import Round
-    from evenhand.posets.sampling import Plan
+    from evenhand.posets.sampling import Decomposition
     from evenhand.ratings import Ratings
 
 
@@ -110,7 +110,7 @@ def averages(
     return _averages(plan, samples, seed_from(rng), pairs=pairs)
 
 
-def _averages(plan: Plan, samples: int, seed: int, *, pairs: bool) -> Averages:
+def _averages(plan: Decomposition, samples: int, seed: int, *, pairs: bool) -> Averages:
     """Put together what holds inside the pieces, from the innermost splits out."""
     n_items, source = len(plan.order), stream(seed, "averages")
     counted = all(isinstance(part, Ideals) for part in plan.parts)

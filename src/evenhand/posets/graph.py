@@ -218,14 +218,14 @@ def edges(c: Comparisons) -> Edges:
     level = np.repeat(np.arange(len(c.level_reviewer)), np.diff(c.level_start))
     begin, end = c.level_start[level + 1], c.level_start[last[level]]
     above = np.repeat(c.level_items, end - begin)
-    return merged(c.n_items, above, c.level_items[spans(begin, end - begin)])
+    return merge_edges(c.n_items, above, c.level_items[spans(begin, end - begin)])
 
 
-def merged(n_nodes: int, tails: Codes, heads: Codes) -> Edges:
+def merge_edges(n_nodes: int, tails: Codes, heads: Codes) -> Edges:
     """Sort edges by both ends, and drop repeats.
 
     Examples:
-        >>> tails, heads = merged(3, np.array([2, 0, 2]), np.array([1, 1, 1]))
+        >>> tails, heads = merge_edges(3, np.array([2, 0, 2]), np.array([1, 1, 1]))
         >>> tails.tolist(), heads.tolist()
         ([0, 2], [1, 1])
     """
@@ -264,14 +264,14 @@ def components(c: Comparisons) -> Codes:
         >>> components(from_edges(5, [3, 1], [0, 4])).tolist()
         [0, 1, 2, 0, 1]
     """
-    return connected(*c.links)[: c.n_items]
+    return connected_groups(*c.links)[: c.n_items]
 
 
-def connected(n_nodes: int, tails: Codes, heads: Codes) -> Codes:
+def connected_groups(n_nodes: int, tails: Codes, heads: Codes) -> Codes:
     """Label nodes that edges connect, by their smallest node.
 
     Examples:
-        >>> connected(4, np.array([3, 1]), np.array([1, 0])).tolist()
+        >>> connected_groups(4, np.array([3, 1]), np.array([1, 0])).tolist()
         [0, 0, 1, 0]
     """
     # Groups are known by a node that stands for itself; those that an edge connects

@@ -22,7 +22,13 @@ import numpy as np
 
 from evenhand.errors import OptionError, RatingsError, unknown
 from evenhand.posets.contradictions import find_contradiction
-from evenhand.posets.graph import components, connected, edges, merged, neighbours
+from evenhand.posets.graph import (
+    components,
+    connected_groups,
+    edges,
+    merge_edges,
+    neighbours,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,17 +80,17 @@ def all_orderings(c: Comparisons) -> Iterator[tuple[int, ...]]:
         [(1, 2, 0), (2, 0, 1), (2, 1, 0)]
     """
     above = lower_items(c, np.arange(c.n_items), up=True)
-    return _completed((), 0, above)
+    return _complete((), 0, above)
 
 
-def _completed(
+def _complete(
     start: tuple[int, ...], taken: int, above: list[int]
 ) -> Iterator[tuple[int, ...]]:
     if len(start) == len(above):
         yield start
     for item, needed in enumerate(above):
         if not taken >> item & 1 and needed & ~taken == 0:
-            yield from _completed((*start, item), taken | 1 << item, above)
+            yield from _complete((*start, item), taken | 1 << item, above)
 
 
 def lower_items(c: Comparisons, number: Codes, *, up: bool = False) -> list[int]:
@@ -304,11 +310,11 @@ def take_apart(c: Comparisons) -> tuple[Codes, list[Round], list[Piece]]:
     lead = (_sizes(lower) - _sizes(upper))[order]
     n_nodes, *ends = c.links
     place = np.concatenate([np.argsort(order), np.arange(n_items, n_nodes)])
-    above, below = merged(n_nodes, *(place[nodes] for nodes in ends))
+    above, below = merge_edges(n_nodes, *(place[nodes] for nodes in ends))
     rounds: list[Round] = []
     piece = np.zeros(n_items, dtype=np.int64)
     while len(rounds) < MOST_ROUNDS:
-        group = connected(n_nodes, above, below)[:n_items]
+        group = connected_groups(n_nodes, above, below)[:n_items]
         segment, gained = _segments(group, lead)
         if len(np.unique(segment)) == len(np.unique(piece)):
             break

@@ -241,7 +241,7 @@ def _too_slow(piece: Codes) -> ConvergenceError:
     )
 
 
-class Plan(NamedTuple):
+class Decomposition(NamedTuple):
     """All that drawing needs and that does not change from draw to draw.
 
     Attributes:
@@ -311,7 +311,7 @@ def sample(data: Ratings | Comparisons, n: int, *, rng: RNGLike = None) -> Codes
     return np.stack([draw_order(plan, source) for _ in range(n)])
 
 
-def plan_orders(c: Comparisons, *, ideals: int = DEFAULT_IDEALS) -> Plan:
+def plan_orders(c: Comparisons, *, ideals: int = DEFAULT_IDEALS) -> Decomposition:
     """Prepare for any number of draws with `draw_order`.
 
     Examples:
@@ -321,10 +321,10 @@ def plan_orders(c: Comparisons, *, ideals: int = DEFAULT_IDEALS) -> Plan:
     """
     order, rounds, pieces = take_apart(c)
     parts = [order_ideals(piece, limit=ideals) or Sweep(piece) for piece in pieces]
-    return Plan(order, rounds, parts)
+    return Decomposition(order, rounds, parts)
 
 
-def plan_counts(c: Comparisons) -> Plan:
+def plan_counts(c: Comparisons) -> Decomposition:
     """Prepare to count all orderings, never to sample them.
 
     Raises:
@@ -385,7 +385,7 @@ def _permutations(labels: Codes) -> int:
     return math.prod(map(math.factorial, np.bincount(labels).tolist()))
 
 
-def draw_order(plan: Plan, source: Stream | RNGLike = None) -> Codes:
+def draw_order(plan: Decomposition, source: Stream | RNGLike = None) -> Codes:
     """Draw one ordering, best first, exactly uniformly.
 
     Examples:
@@ -397,14 +397,14 @@ def draw_order(plan: Plan, source: Stream | RNGLike = None) -> Codes:
     rank = np.zeros(len(plan.order), dtype=np.int64)
     for part in plan.parts:
         if isinstance(part, Ideals):
-            rank[part.items[_counted(part, source)]] = np.arange(len(part.items))
+            rank[part.items[_walk_ideals(part, source)]] = np.arange(len(part.items))
         else:
             part.require_quick()
             rank[part.piece[part.draw(source)[0]]] = np.arange(len(part.piece))
     for split in reversed(plan.rounds):
         rank = _ranks(split.group, split.segment, rank)
         if (split.group != split.group[0]).any():
-            rank = _ranks(split.parent, _interleaved(split.group, rank, source))
+            rank = _ranks(split.parent, _interleave_keys(split.group, rank, source))
     return plan.order[np.argsort(rank)]
 
 
@@ -416,7 +416,7 @@ def _ranks(within: Codes, *keys: Codes) -> Codes:
     return rank
 
 
-def _interleaved(group: Codes, rank: Codes, source: Stream) -> Codes:
+def _interleave_keys(group: Codes, rank: Codes, source: Stream) -> Codes:
     """Give random keys to items, increasing along each group's ranking.
 
     Every way to interleave the groups is equally likely, because the set of keys that a
@@ -428,7 +428,7 @@ def _interleaved(group: Codes, rank: Codes, source: Stream) -> Codes:
     return dealt
 
 
-def _counted(ideals: Ideals, source: Stream) -> Codes:
+def _walk_ideals(ideals: Ideals, source: Stream) -> Codes:
     """Number all orderings along the steps and walk to a random one."""
     ways = ideals.completions
     number = below(source, ways[0])

@@ -52,7 +52,7 @@ Pair = tuple[int, int]
 Duel = tuple[Pair, Pair]
 
 
-class Coin(NamedTuple):
+class Flip(NamedTuple):
     """One coin that settled the order of two items.
 
     Attributes:
@@ -96,7 +96,7 @@ def flip_neighbours(
     source: Stream,
     *,
     scan: tuple[int, int] = (0, 1),
-) -> tuple[Codes, tuple[Coin, ...]]:
+) -> tuple[Codes, tuple[Flip, ...]]:
     """Settle the free neighbours of an ordering by coins on their scores.
 
     Args:
@@ -174,11 +174,11 @@ def pick_by(unit: float) -> Pick:
     return lambda count: int(unit * count)
 
 
-def clipped(value: Fraction, most: float = sys.float_info.max) -> float:
+def clip_to_float(value: Fraction, most: float = sys.float_info.max) -> float:
     """Return a fraction, which may be beyond all floats, as a float.
 
     Examples:
-        >>> clipped(Fraction(5, 2)), clipped(Fraction(5), 2.0)
+        >>> clip_to_float(Fraction(5, 2)), clip_to_float(Fraction(5), 2.0)
         (2.5, 2.0)
     """
     return float(min(max(value, Fraction(-most)), Fraction(most)))
@@ -231,7 +231,7 @@ def settle(
     scores: Mapping[Pair, Score],
     law: Callable[[Score], Any],
     keeps: Callable[[Pair, Any, tuple[Score, Score]], bool],
-) -> tuple[Codes, tuple[Coin, ...]]:
+) -> tuple[Codes, tuple[Flip, ...]]:
     """Flip a coin for each pair of items, which change places unless it keeps them.
 
     Args:
@@ -251,13 +251,13 @@ def settle(
         >>> after.tolist(), coins[0].gap, coins[0].p_first
         ([1, 0], -3.0, 0.125)
     """
-    after, coins = np.array(order, dtype=np.int64), list[Coin]()
+    after, coins = np.array(order, dtype=np.int64), list[Flip]()
     place = np.argsort(after)
     for (a, b), (r, s) in duels:
         marks = scores[r, a], scores[s, b]
         gap: Any = marks[0] - marks[1]
         p = law(gap)
-        coins.append(Coin((a, b), gap, p, bool(keeps((a, b), p, marks)), (r, s)))
+        coins.append(Flip((a, b), gap, p, bool(keeps((a, b), p, marks)), (r, s)))
         if not coins[-1].kept:
             after[place[[a, b]]] = b, a
     return after, tuple(coins)
@@ -453,7 +453,7 @@ def settle_twins(
     *,
     pairs: str = "all",
     by: str = "closure",
-) -> tuple[Codes, tuple[Coin, ...]]:
+) -> tuple[Codes, tuple[Flip, ...]]:
     """Re-arrange any ranking around twins, and settle them by coins on their scores.
 
     Reviewers are not retired. Twins are chosen by comparisons alone, and pairs that

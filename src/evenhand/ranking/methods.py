@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from evenhand.models.design import Fit
     from evenhand.posets.averaging import MeanRankOrder
     from evenhand.posets.graph import Comparisons
-    from evenhand.ranking.flips import Coin
+    from evenhand.ranking.flips import Flip
     from evenhand.ranking.ties import TieBreak
     from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Ratings
 
     Buckets = tuple[tuple[int, ...], ...]
-    Flipped = tuple[Codes, tuple[Coin, ...]]
+    Flipped = tuple[Codes, tuple[Flip, ...]]
 
 PAPER = "Wang and Shah (2019)"
 PAIRED_ITEMS = 500
@@ -112,7 +112,7 @@ class Answer:
     order: Codes
     parameters: dict[str, Json] | None = None
     findings: tuple[Finding, ...] = ()
-    coins: tuple[Coin, ...] = ()
+    coins: tuple[Flip, ...] = ()
     retired: int | None = None
     ties: TieBreak | None = None
     split: str | None = None
@@ -176,7 +176,7 @@ class RankMethod(Method):
     sets_at_once: ClassVar[int] = 10
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """Its name in results."""
         return self.name
 
@@ -235,9 +235,9 @@ class RankMethod(Method):
             Ratings(reviewers, items, scores, weights=weights, **more)
             for scores in sets
         )
-        return [self.order_checked(data, seed) for data in again]
+        return [self.order_items(data, seed) for data in again]
 
-    def order_checked(self, ratings: Ratings, seed: int) -> Codes:
+    def order_items(self, ratings: Ratings, seed: int) -> Codes:
         """Order items, or refuse, without a word on how sure the order is."""
         task = Task(ratings, seed, intervals=False)
         self.check(task)
@@ -264,7 +264,7 @@ class OwnRanking(RankMethod):
         """Leave the function as it is."""
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """Its name in results."""
         return name_of(self.function)
 
@@ -273,12 +273,12 @@ class OwnRanking(RankMethod):
         return {"own_function": True}
 
     def __str__(self) -> str:
-        return f"{self.called}()"
+        return f"{self.display_name}()"
 
     def answer(self, task: Task) -> Answer:
         """Ask the function."""
-        rng = np.random.Generator(stream(task.seed, self.called))
-        ranking, what = self.function(task.ratings, rng), f"method {self.called}"
+        rng = np.random.Generator(stream(task.seed, self.display_name))
+        ranking, what = self.function(task.ratings, rng), f"method {self.display_name}"
         return Answer(check_order(ranking, task.ratings.n_items, what))
 
 
@@ -467,7 +467,7 @@ def _by_scores(
 
 def _by_coins(task: Task, weight: GapWeight, flipped: Flipped, start: Answer) -> Answer:
     from evenhand.ab.claims import weight_findings
-    from evenhand.ranking.notices import coins_resolved
+    from evenhand.ranking.notices import floats_resolve_coins
 
     order, coins = flipped
     return _by_scores(
@@ -475,7 +475,7 @@ def _by_coins(task: Task, weight: GapWeight, flipped: Flipped, start: Answer) ->
         replace(start, mean_ranks=None),
         "coins",
         *weight_findings(weight),
-        resolved=coins_resolved(task.ratings, coins, weight),
+        resolved=floats_resolve_coins(task.ratings, coins, weight),
         settled=bool(coins),
         order=order,
         coins=coins,
@@ -643,13 +643,13 @@ class Safe(RankMethod):
         from evenhand.ranking.ties import equal_mean_ranks
 
         if self.split == "always" or find_contradiction(task.graph) is not None:
-            return self._split(task)
+            return self._divide_reviewers(task)
         mean_ranks = task.mean_ranks(self.mean_ranks)
         buckets = equal_mean_ranks(mean_ranks, task.graph)
         start = _left_to_scores(replace(_by_mean_rank(task, mean_ranks), findings=()))
         return _sorted_within(task, self, start, buckets)
 
-    def _split(self, task: Task) -> Answer:
+    def _divide_reviewers(self, task: Task) -> Answer:
         """Order by some reviewers, and break its ties by the scores of the others."""
         from evenhand.ranking.ties import contradictory, split_order
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight
     from evenhand.arrays import Codes, Scores
     from evenhand.posets.graph import Comparisons
-    from evenhand.ranking.flips import Coin
+    from evenhand.ranking.flips import Flip
     from evenhand.ranking.results import RankedItem
     from evenhand.ratings import Ratings
 
@@ -185,8 +185,8 @@ def score_notices(
         yield Notice("no_free_pairs", NOTHING_FREE[by])
 
 
-def coins_resolved(
-    ratings: Ratings, coins: tuple[Coin, ...], weight: GapWeight
+def floats_resolve_coins(
+    ratings: Ratings, coins: tuple[Flip, ...], weight: GapWeight
 ) -> bool:
     """Say whether floats distinguish every coin from one on a slightly larger gap."""
     gaps, step = [coin.gap for coin in coins], weights.finest(ratings.preference)

@@ -28,7 +28,7 @@ from evenhand.ranking.notices import (
     separate_groups,
     share_notices,
 )
-from evenhand.ranking.results import Draw, RankedItem, Ranking, read_top, topped
+from evenhand.ranking.results import Draw, RankedItem, Ranking, add_top, read_top
 from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
@@ -167,19 +167,19 @@ def rank(
     if by_share and k is not None:
         answer = _by_share(chosen, answer, k)
     ranked = _of_ratings(task, chosen, answer, declared, distinct=distinct)
-    return _with_cut(ranked, k, by_share=by_share)
+    return _finish_top(ranked, k, by_share=by_share)
 
 
 def _by_share(method: RankMethod, answer: Answer, k: int) -> Answer:
     """Choose the items that are most often among the best k."""
     if answer.uncertainty is None or not method.by_value:
         rule = "adaptive, additive, bradley-terry or mean to choose by share"
-        raise must_be("method", rule, method.called)
+        raise must_be("method", rule, method.display_name)
     sure = answer.uncertainty.choose_by_share(k)
     return replace(answer, order=sure.order, uncertainty=sure)
 
 
-def _with_cut(ranking: Ranking, k: int | None, *, by_share: bool) -> Ranking:
+def _finish_top(ranking: Ranking, k: int | None, *, by_share: bool) -> Ranking:
     """Add what is known of the best k items, and whether others are likelier."""
     sure, warnings = ranking.uncertainty, tuple[Notice, ...]()
     # Only models can choose by share.
@@ -187,7 +187,7 @@ def _with_cut(ranking: Ranking, k: int | None, *, by_share: bool) -> Ranking:
     if sure is not None and k is not None and models and not by_share:
         warnings = share_notices(*sure.expected_places(k), k)
     ranking = replace(ranking, notices=(*ranking.notices, *warnings))
-    return topped(ranking, k, by_share=by_share)
+    return add_top(ranking, k, by_share=by_share)
 
 
 def _of_ratings(
@@ -251,7 +251,7 @@ def _of_pairs(
         seed=seed,
         notices=(*pairs.notices, *answer.notices),
     )
-    return _with_cut(ranked, k, by_share=by_share)
+    return _finish_top(ranked, k, by_share=by_share)
 
 
 def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer:
@@ -271,7 +271,7 @@ def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer
     }
     if str(method) not in models:
         rule = "'bradley-terry', 'additive' or 'mean' for counts: others need ratings"
-        raise must_be("method", rule, method.called)
+        raise must_be("method", rule, method.display_name)
     fit = models[str(method)](pairs)
     order = by_estimates(fit.estimates, seed)
     tied = lot_notices("estimates", fit.estimates, order, pairs.item_labels)
@@ -294,7 +294,7 @@ def _by_cluster(
 
     if not method.by_value:
         rule = "for a method that gives items values, such as adaptive or mean"
-        raise must_be("cluster", rule, method.called)
+        raise must_be("cluster", rule, method.display_name)
     require_executor(executor)
     data = (task.ratings, clusters, functools.partial(_refit, method, task.seed))
     more: Any = {"order": answer.order, "executor": executor}
@@ -319,7 +319,7 @@ def _notices(task: Task, method: RankMethod, answer: Answer) -> tuple[Notice, ..
     warnings = (
         *ratings.notices,
         *information_notices(ratings),
-        *ratings.weighing(method.called, used=method.weighs),
+        *ratings.weighing(method.display_name, used=method.weighs),
         # Models say themselves which items they cannot compare.
         *(() if answer.fit is not None else group_notices(task.graph)),
         *answer.notices,
@@ -341,7 +341,7 @@ def _ranking(
     return Ranking(
         order=tuple(row.item for row in items),
         items=items,
-        method=method.called,
+        method=method.display_name,
         parameters={**method.parameters(), **(answer.parameters or {}), **declared},
         rho=None if answer.fit is None else answer.fit.rho,
         uncertainty=answer.uncertainty,

@@ -121,7 +121,7 @@ def read_top(top: object, n_items: int) -> tuple[int | None, bool]:
     return top, by_share  # type: ignore[return-value]  # None or an integer
 
 
-def topped(ranking: Ranking, k: int | None, *, by_share: bool = False) -> Ranking:
+def add_top(ranking: Ranking, k: int | None, *, by_share: bool = False) -> Ranking:
     """Add what is known of the best k items, if a number was asked for.
 
     Args:
@@ -132,7 +132,7 @@ def topped(ranking: Ranking, k: int | None, *, by_share: bool = False) -> Rankin
     Examples:
         >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
         >>> alone = Ranking(("x",), (row,), (), "mean", {}, 7, {}, ())
-        >>> topped(alone, 1).top.items
+        >>> add_top(alone, 1).top.items
         ('x',)
     """
     if k is None:

@@ -30,7 +30,7 @@ from evenhand.posets.averaging import pair_shares
 from evenhand.posets.orderings import closure
 from evenhand.randomness import Stream, below, uniforms
 from evenhand.ranking import flips
-from evenhand.ranking.flips import Coin, Pair, Pick, clipped, relative
+from evenhand.ranking.flips import Flip, Pair, Pick, clip_to_float, relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ def sort_free_pairs(
     source: Stream,
     *,
     anchors: bool = True,
-) -> tuple[Codes, tuple[Coin, ...]]:
+) -> tuple[Codes, tuple[Flip, ...]]:
     """Sort items by asking free pairs, each of fresh reviewers.
 
     The pair asked is the one whose posterior is nearest 1/2, by the number of orderings
@@ -107,22 +107,22 @@ def sort_free_pairs(
     # Relative scores may differ by more than a declared range.
     related = anchors and weight.limit is None
     scores, law = flips.scores_of(ratings), flips.law_of(weight)
-    table = begin_table(
-        comparisons, scores, lambda gap: law(clipped(gap)), anchors=related
+    state = start_sorter(
+        comparisons, scores, lambda gap: law(clip_to_float(gap)), anchors=related
     )
 
-    def answer(coin: Coin) -> bool:
+    def answer(coin: Flip) -> bool:
         unit, (first, second) = float(uniforms(source, 1)[0]), coin.reviewers
-        gap, _ = gap_of(table.bundles, coin.items, (first, second), anchors=related)
+        gap, _ = gap_of(state.bundles, coin.items, (first, second), anchors=related)
         return toss(weight, unit, coin.p_first, (gap, Fraction(0)), source)
 
-    coins = ask_pairs(table, functools.partial(below, source), answer)
-    return table.smallest(), coins
+    coins = ask_pairs(state, functools.partial(below, source), answer)
+    return state.smallest(), coins
 
 
 def ask_pairs(
-    table: Table, pick: Pick, answer: Callable[[Coin], bool]
-) -> tuple[Coin, ...]:
+    state: SorterState, pick: Pick, answer: Callable[[Flip], bool]
+) -> tuple[Flip, ...]:
     """Ask until nothing is open that fresh reviewers could settle.
 
     If the answers are those of a true ranking, the product over all coins of p_first
@@ -130,20 +130,20 @@ def ask_pairs(
     this way. So an experiment need not wait until all coins happen to be right.
 
     Args:
-        table: What is known, and who is fresh.
+        state: What is known, and who is fresh.
         pick: From a number of choices to the number of one.
         answer: From a coin to whether its first item is put above its second.
     """
     coins = []
-    while (pair := table.question()) is not None:
-        coin = table.coin(pair, pick)
+    while (pair := state.question()) is not None:
+        coin = state.coin(pair, pick)
         coins.append(coin._replace(kept=answer(coin)))
-        table.learn(coins[-1])
+        state.learn(coins[-1])
     return tuple(coins)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SorterState:
     """What is known, and who is fresh; both change with every answer."""
 
     reach: Flags
@@ -173,15 +173,15 @@ class Table:
         first, second = order[np.argwhere(apart <= apart.min() + ROUNDING)[0]].tolist()
         return min(first, second), max(first, second)
 
-    def coin(self, items: Pair, pick: Pick) -> Coin:
+    def coin(self, items: Pair, pick: Pick) -> Flip:
         """Choose who answers, and work out the coin that is still to be flipped."""
         people = [self.fresh[item] for item in items]
         pair = choose_reviewers(items, people, self.bundles, pick, anchors=self.anchors)
         gap, shared = gap_of(self.bundles, items, pair, anchors=self.anchors)
         anchors = (shared,) if shared else ()
-        return Coin(items, clipped(gap), self.chance(gap), False, pair, anchors)  # noqa: FBT003 - not yet
+        return Flip(items, clip_to_float(gap), self.chance(gap), False, pair, anchors)  # noqa: FBT003 - not yet
 
-    def learn(self, coin: Coin) -> None:
+    def learn(self, coin: Flip) -> None:
         """Retire reviewers, and add an answer with all that follows from it."""
         for reviewer in coin.reviewers:
             for item in self.bundles[reviewer]:
@@ -202,9 +202,9 @@ class Table:
         return np.array(order, dtype=np.int64)
 
 
-def begin_table(
+def start_sorter(
     comparisons: Comparisons, scores: Mapping[Pair, Any], law: Law, *, anchors: bool
-) -> Table:
+) -> SorterState:
     """Know what the comparisons say, with every reviewer fresh.
 
     Raises:
@@ -216,15 +216,15 @@ def begin_table(
         raise must_be("items", rule, comparisons.n_items)
     people = flips.people_of(scores, comparisons.n_items)
     bundles = flips.bundles_of(scores)
-    return Table(closure(comparisons), people, bundles, law, anchors)
+    return SorterState(closure(comparisons), people, bundles, law, anchors)
 
 
 # All orders of four items are 219.
 @functools.lru_cache(maxsize=256)
 def _shares(reach: bytes, n_items: int) -> Scores | None:
     """Remember the shares of few items, which exact laws ask for again and again."""
-    table = np.frombuffer(reach, dtype=np.bool_).reshape(n_items, n_items)
-    return pair_shares(table, COUNTED_IDEALS)
+    pairs = np.frombuffer(reach, dtype=np.bool_).reshape(n_items, n_items)
+    return pair_shares(pairs, COUNTED_IDEALS)
 
 
 def _two_reviewers(fresh: Groups) -> Flags:
@@ -335,12 +335,12 @@ def sorter_program(
         ...     from_edges(2, [], []), scores, lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    start = begin_table(comparisons, scores, first, anchors=anchors)
+    start = start_sorter(comparisons, scores, first, anchors=anchors)
 
     def program(chance: Chance) -> Order:
         fresh = [list(several) for several in start.fresh]
-        table = replace(start, reach=start.reach.copy(), fresh=fresh)
-        ask_pairs(table, chance.pick, lambda coin: chance.coin(coin.p_first))  # type: ignore[arg-type]  # a Fraction here
-        return tuple(table.smallest().tolist())
+        state = replace(start, reach=start.reach.copy(), fresh=fresh)
+        ask_pairs(state, chance.pick, lambda coin: chance.coin(coin.p_first))  # type: ignore[arg-type]  # a Fraction here
+        return tuple(state.smallest().tolist())
 
     return program

@@ -108,7 +108,7 @@ from evenhand.posets.graph import comparisons
 from evenhand.posets.orderings import twins
 from evenhand.randomness import Stream, below, permutation, stream, uniforms
 from evenhand.ranking import flips
-from evenhand.ranking.flips import Coin, Pick, clipped, relative
+from evenhand.ranking.flips import Flip, Pick, clip_to_float, relative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,7 +154,7 @@ class TieBreak:
     """
 
     order: Codes
-    draws: tuple[Coin, ...]
+    draws: tuple[Flip, ...]
     noise: float
     settled: int
     resolved: bool
@@ -254,7 +254,7 @@ def break_ties(
     place = np.argsort(after)
     tied = [sorted(bucket, key=place.__getitem__) for bucket in buckets]
     sheets = read_sheets(ratings)
-    draws, layers, settled = list[Coin](), list[Layer](), 0
+    draws, layers, settled = list[Flip](), list[Layer](), 0
     for items in tied:
         ranked, chosen, coins = _sort_bucket(
             sheets, source, noise, items, anchored=anchored
@@ -286,12 +286,12 @@ def before(difference: Fraction, noise: float) -> float:
     if noise == 0:
         return 0.5 + 0.5 * ((difference > 0) - (difference < 0))
     size = -difference / (2 * Fraction(noise))
-    return math.erfc(clipped(size, FARTHEST)) / 2
+    return math.erfc(clip_to_float(size, FARTHEST)) / 2
 
 
 def _sort_bucket(
     sheets: Sheets, source: Stream, noise: float, tie: Sequence[int], *, anchored: bool
-) -> tuple[list[int], tuple[Layer, ...], list[Coin]]:
+) -> tuple[list[int], tuple[Layer, ...], list[Flip]]:
     """Return the items in their new order, who scored them, and the draws."""
     scored = [item for item in tie if sheets.people[item]]
     bare = [item for item in tie if not sheets.people[item]]
@@ -317,7 +317,7 @@ def _sort_bucket(
         gap, items = values[first] - values[second], (scored[first], scored[second])
         crews = tuple(layer.reviewers[at] for layer in layers for at in (first, second))
         chance, kept = before(gap, noise), pair[0] == first
-        draws.append(Coin(items, clipped(gap), chance, kept, crews, anchors))
+        draws.append(Flip(items, clip_to_float(gap), chance, kept, crews, anchors))
     return order, layers, draws
 
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     Refit = Callable[[Ratings], ArrayLike]
     Order = Sequence[int] | Codes
     Parts = Iterable[Table]
-    Separated = Callable[[int, int], bool]
+    Separates = Callable[[int, int], bool]
 
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
@@ -207,7 +207,7 @@ def from_places(
     low = 1 + np.count_nonzero(before <= TAIL + ROUNDING, axis=1)
     high = len(places) - np.count_nonzero(after <= TAIL + ROUNDING, axis=1)
 
-    def separated(begin: int, place: int) -> bool:
+    def separates(begin: int, place: int) -> bool:
         first, item = codes[begin], codes[place]
         if above is not None:
             return bool(above[codes[begin:place], item].max() >= LEAST)
@@ -220,7 +220,7 @@ def from_places(
         order=frozen(codes),
         rank_low=frozen(low),
         rank_high=frozen(high),
-        buckets=_buckets(len(codes), separated),
+        buckets=_buckets(len(codes), separates),
         source=ORDERINGS,
         level=LEVEL,
         draws=draws,
@@ -301,7 +301,7 @@ def from_clusters(
     lots = rng.integers(len(members), size=(CLUSTER_DRAWS, len(members) - 1))
     drawn = np.empty((CLUSTER_DRAWS, ratings.n_items))
     chosen = [np.concatenate([members[cluster] for cluster in lot]) for lot in lots]
-    redraw = functools.partial(_refit_drawn, ratings, refit)
+    redraw = functools.partial(_refit_reviewers, ratings, refit)
     again = run_parts(redraw, chosen, executor)
     for row, (seen, values) in zip(drawn, again, strict=True):
         # An item that no drawn reviewer rated gets the value of another, by lot.
@@ -416,7 +416,7 @@ def _from_drawn_ranks(order: Order, ranks: Ranks, source: str) -> RankUncertaint
     # Small numbers are compared faster.
     rows = ranks[codes].astype(np.min_scalar_type(len(codes)))
 
-    def separated(begin: int, place: int) -> bool:
+    def separates(begin: int, place: int) -> bool:
         ahead = rows[begin : min(place, begin + LOOKED_AT)] < rows[place]
         # Bits are counted several times as fast as flags.
         counts = np.bitwise_count(np.packbits(ahead, axis=1)).sum(axis=1)
@@ -426,7 +426,7 @@ def _from_drawn_ranks(order: Order, ranks: Ranks, source: str) -> RankUncertaint
         order=frozen(codes),
         rank_low=frozen(low.astype(np.int64)),
         rank_high=frozen(high.astype(np.int64)),
-        buckets=_buckets(len(codes), separated),
+        buckets=_buckets(len(codes), separates),
         source=source,
         level=LEVEL,
         draws=number,
@@ -434,7 +434,7 @@ def _from_drawn_ranks(order: Order, ranks: Ranks, source: str) -> RankUncertaint
     )
 
 
-def _buckets(size: int, separated: Separated) -> tuple[int, ...]:
+def _buckets(size: int, separates: Separates) -> tuple[int, ...]:
     """Cut an order into buckets.
 
     Going down the order, a test says from the places where the bucket begins and where
@@ -443,7 +443,7 @@ def _buckets(size: int, separated: Separated) -> tuple[int, ...]:
     """
     begin, numbers = 0, [1]
     for place in range(1, size):
-        begin = place if (new := separated(begin, place)) else begin
+        begin = place if (new := separates(begin, place)) else begin
         numbers.append(numbers[-1] + new)
     return tuple(numbers)
 
@@ -452,7 +452,9 @@ def _largest_first(shares: Table) -> Codes:
     return np.argsort(-shares, kind="stable")
 
 
-def _refit_drawn(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Table]:
+def _refit_reviewers(
+    ratings: Ratings, refit: Refit, chosen: Codes
+) -> tuple[Codes, Table]:
     """Return the items that chosen reviewers rated, and their values."""
     starts = np.searchsorted(ratings.reviewer_codes, np.arange(ratings.n_reviewers + 1))
     sizes = starts[chosen + 1] - starts[chosen]
@@ -501,12 +503,12 @@ def how_left_out(ratings: Ratings, method: RankMethod) -> str:
         "Method 'flips' decides by comparisons or at r"
     """
     if not method.by_value or ratings.kind == "comparisons":
-        return RANDOM.format(method.called)
+        return RANDOM.format(method.display_name)
     if ratings.n_ratings <= method.again_ratings:
         return AGAIN
     least = min(ratings.n_reviewers, ratings.n_items)
     fits = least <= HELD_LEVELS and ratings.n_ratings * ratings.n_items <= HELD_CELLS
-    return HELD if method.removes_ratings and fits else LONG.format(method.called)
+    return HELD if method.removes_ratings and fits else LONG.format(method.display_name)
 
 
 def leave_one_out(

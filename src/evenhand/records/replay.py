@@ -464,7 +464,7 @@ def _decide(
         method = as_method(shared.pop("method", result["method"]), job)
         if sealed is None:
             own = [key for key in method.options() if options.get(key) is not None]
-            method = method.made({key: options[key] for key in own})
+            method = method.from_options({key: options[key] for key in own})
         again = call(ratings, method=method, rng=result["seed"], **shared)
     except EvenhandError as error:
         raise RecordError(

@@ -198,7 +198,7 @@ def method_of(result: Ranking | Comparison, kind: type[Chosen]) -> Chosen | None
     # What was done about contradictions is told with when it is to be done.
     if isinstance(split := own.get("split"), dict):
         own["split"] = split["when"]
-    return chosen.made(own)
+    return chosen.from_options(own)
 
 
 def _offsets(
