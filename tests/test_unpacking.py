@@ -18,7 +18,7 @@ import pytest
 from evenhand import unpacking
 from evenhand.engines.files import count_files
 from evenhand.errors import RatingsError
-from evenhand.web.lists import uploaded
+from evenhand.web.lists import lines_from_file
 from tests.formats.reader import Reader
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def test_files_that_are_counted_are_limited_too(tmp_path: Path) -> None:
 
 def test_an_upload_of_a_list_is_limited_too() -> None:
     with pytest.raises(ValueError, match=r"list\.gz: The file of 0\.0 MB unpacks to"):
-        uploaded("items.csv.gz", bomb(20_000_000))
+        lines_from_file("items.csv.gz", bomb(20_000_000))
 
 
 @pytest.mark.parametrize("kind", ["honest", "lying", "workbook"])

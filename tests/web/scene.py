@@ -101,7 +101,7 @@ def decide(site: Site, which: int) -> None:
 def publish(site: Site, which: int) -> bytes:
     """Publish with the ratings; return the bundle."""
     row = site.read(reads.by_id, which)
-    _, text = site.read(organiser.collected, which)
+    _, text = site.read(organiser.ratings_that_count, which)
     files = site.read(lambda c: files_of(c, row, text, with_ratings=True))
     site.do(actions.publish, which, files, row.head_hash)
     bundle: bytes = site.read(with_log, which, files)

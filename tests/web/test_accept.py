@@ -11,18 +11,18 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from evenhand.records.log import Head, follow, parse_event, payload_hash
 from evenhand.web.accept import (
-    Answer,
     Done,
     Entry,
-    Known,
     Open,
     Rater,
+    ReviewAnswer,
+    ReviewTask,
     Sending,
-    Task,
+    Snapshot,
     Writes,
     accept,
 )
-from evenhand.web.scale import Scale
+from evenhand.web.scale import RatingScale
 from evenhand.web.states import Stage
 
 SEAL = "5e" * 32
@@ -42,7 +42,7 @@ class World:
             for number, token in enumerate(TOKENS, start=1)
         }
         self.tasks = {
-            (1, who, place): Task(10 * who + place, f"item {place}")
+            (1, who, place): ReviewTask(10 * who + place, f"item {place}")
             for who in (1, 2)
             for place in PLACES
         }
@@ -52,13 +52,13 @@ class World:
         self.head = Head(0, SEAL)
         self.salts = itertools.count()
 
-    def send(self, *batch: Sending) -> list[Answer]:
+    def send(self, *batch: Sending) -> list[ReviewAnswer]:
         keys: dict[tuple[int, str], tuple[Done, ...]] = {}
         for one in self.done:
             keys[1, one.key] = (*keys.get((1, one.key), ()), one)
-        known = Known(
+        known = Snapshot(
             self.raters,
-            {1: Open(self.stage, Scale(), self.head)},
+            {1: Open(self.stage, RatingScale(), self.head)},
             self.tasks,
             keys,
         )
@@ -100,10 +100,10 @@ class Interleavings(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = World()
-        self.sent: list[tuple[Sending, Answer]] = []
+        self.sent: list[tuple[Sending, ReviewAnswer]] = []
         self.keys = itertools.count()
 
-    def _send(self, *batch: Sending) -> list[Answer]:
+    def _send(self, *batch: Sending) -> list[ReviewAnswer]:
         before = {place: task.version for place, task in self.world.tasks.items()}
         answers = self.world.send(*batch)
         taken = sum(
@@ -166,7 +166,7 @@ class Interleavings(RuleBasedStateMachine):
         sending, first = self.sent[number % len(self.sent)]
         (again,) = self._send(sending)
         if first.status in (200, 201) and not self.world.raters[sending.token].revoked:
-            assert again == Answer(200, first.body)
+            assert again == ReviewAnswer(200, first.body)
 
     @rule(place=st.sampled_from(PLACES), scores=st.permutations([1, 2, 3]))
     def double(self, place: int, scores: list[int]) -> None:

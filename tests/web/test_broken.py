@@ -27,7 +27,7 @@ from evenhand.web.accept import Entry, Sending
 from evenhand.web.app import tick
 from evenhand.web.clock import read_deadline
 from evenhand.web.jobs import Workers, warm
-from evenhand.web.lists import MOST_BYTES, MOST_UNPACKED, uploaded
+from evenhand.web.lists import MOST_BYTES, MOST_UNPACKED, lines_from_file
 from evenhand.web.states import Stage
 from evenhand.web.verify import verify_all
 from evenhand.web.writer import RefusedError, Writer
@@ -203,13 +203,13 @@ def test_what_unpacks_to_too_much_is_refused(desk: Desk) -> None:
     bomb = gzip.compress(b"a\n" * (MOST_UNPACKED // 2 + 1), 1)
     assert len(bomb) < MOST_BYTES
     with pytest.raises(OptionError, match="unpacks to at least"):
-        uploaded("list.csv.gz", bomb)
+        lines_from_file("list.csv.gz", bomb)
     parts = gzip.compress(b"a\n") + bomb
     with pytest.raises(OptionError, match="unpacks to at least"):
-        uploaded("list.csv.gz", parts)
+        lines_from_file("list.csv.gz", parts)
     with pytest.raises(OptionError, match="must be CSV"):
-        uploaded("list.parquet", b"PAR1 PAR1")
-    assert uploaded("list.csv.gz", gzip.compress(b"a,b\nc,d\n")) == "a\tb\nc\td"
+        lines_from_file("list.parquet", b"PAR1 PAR1")
+    assert lines_from_file("list.csv.gz", gzip.compress(b"a,b\nc,d\n")) == "a\tb\nc\td"
     answer = desk.client.post(
         "/e/preview",
         data={"csrf": desk.csrf(), **FORM},

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import OptionError
 from evenhand.web import guard
-from evenhand.web.lists import MOST_BYTES, read_items, uploaded
+from evenhand.web.lists import MOST_BYTES, lines_from_file, read_items
 from evenhand.web.store import link_token
 from tests.web.desk import Desk, rate, words
 from tests.web.world import FORM
@@ -166,7 +166,7 @@ def test_an_upload_is_shown_before_it_is_used(desk: Desk) -> None:
     assert answer.status_code == 200
     assert "items: 2 new, 8 gone, 0 the same." in answer.text
     assert "t1\tTalk 1\nnew\tOne" in answer.text
-    assert uploaded("x.csv", b"a,b\nc,d\n") == "a\tb\nc\td"
+    assert lines_from_file("x.csv", b"a,b\nc,d\n") == "a\tb\nc\td"
 
 
 def test_too_much_is_refused_before_it_is_read(desk: Desk) -> None:

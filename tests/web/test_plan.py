@@ -4,13 +4,13 @@ import pytest
 
 from evenhand.errors import OptionError
 from evenhand.web.clock import read_deadline, zones
-from evenhand.web.plan import Plan, draw_codes, lists_record, read_plan
+from evenhand.web.plan import EvaluationPlan, draw_codes, lists_record, read_plan
 from evenhand.web.preview import preview
-from evenhand.web.scale import Scale
+from evenhand.web.scale import RatingScale
 from tests.web.world import FORM
 
 
-def plan(**more: str) -> Plan:
+def plan(**more: str) -> EvaluationPlan:
     return read_plan({**FORM, **more}, None)
 
 
@@ -123,9 +123,9 @@ def test_deadlines_have_zones() -> None:
 
 
 def test_scores_are_on_the_scale_or_named() -> None:
-    scale = Scale("number", 1, 5, 0.5)
+    scale = RatingScale("number", 1, 5, 0.5)
     assert scale.problem(3.5, 3) is None
     assert scale.problem(5, 3) is None
     assert scale.problem(3.25, 3) == "Score must be in steps of 0.5 from 1, got 3.25."
-    assert Scale("order").problem(4, 3) == "Score must be from 1 to 3, got 4."
-    assert Scale().problem(float("nan"), 3) is not None
+    assert RatingScale("order").problem(4, 3) == "Score must be from 1 to 3, got 4."
+    assert RatingScale().problem(float("nan"), 3) is not None

@@ -284,7 +284,7 @@ def test_names_are_deleted_when_they_are_due_and_cannot_be_read_back(
     assert site.do(actions.purge_due) == ["Autumn talks"]
     site.store.tidy()
     assert site.read(reads.log_lines, which)[:-1] == lines
-    assert site.read(reads.published, which) == {"README.txt": b"x"}
+    assert site.read(reads.published_files, which) == {"README.txt": b"x"}
     site.store.close()
     left = b"".join(
         it.read_bytes() for it in tmp_path.iterdir() if it.name.startswith("e.db")

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from evenhand.web import actions, guard, reads
 from evenhand.web import tables as t
-from evenhand.web.accept import Answer, Entry, Sending
+from evenhand.web.accept import Entry, ReviewAnswer, Sending
 from evenhand.web.plan import read_plan
 from evenhand.web.store import Store, link_token, open_store
 from evenhand.web.writer import write_batch
@@ -78,11 +78,11 @@ class Site:
             for row in self.read(reads.links, which)
         }
 
-    def rate(self, *sendings: Sending) -> list[Answer]:
+    def rate(self, *sendings: Sending) -> list[ReviewAnswer]:
         with self.store.writing.begin() as connection:
             return write_batch(connection, sendings, self.now)
 
-    def rate_all(self, token: str, score: Callable[[str], float]) -> list[Answer]:
+    def rate_all(self, token: str, score: Callable[[str], float]) -> list[ReviewAnswer]:
         digest = guard.digest(token)
         self.do(actions.begin, digest)
         row = self.read(reads.rater, digest)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evenhand.claims import Json
-    from evenhand.web.scale import Scale
+    from evenhand.web.scale import RatingScale
 
 RATING_KINDS = {"score": "rated", "recuse": "recused", "clear": "empty"}
 STATE_KINDS = {state: kind for kind, state in RATING_KINDS.items()}
@@ -88,7 +88,7 @@ class Rater:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ReviewTask:
     """One item of one reviewer, as it stands.
 
     Attributes:
@@ -113,7 +113,7 @@ class Open:
     """What is known of an evaluation: its stage, its scale and its log's head."""
 
     stage: Stage
-    scale: Scale
+    scale: RatingScale
     head: Head
 
 
@@ -136,7 +136,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Snapshot:
     """What the database knows of a batch.
 
     Attributes:
@@ -148,12 +148,12 @@ class Known:
 
     raters: Mapping[str, Rater]
     evaluations: Mapping[int, Open]
-    tasks: Mapping[Place, Task]
+    tasks: Mapping[Place, ReviewTask]
     done: Mapping[tuple[int, str], tuple[Done, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReviewAnswer:
     """What a sending gets: a status and a body."""
 
     status: int
@@ -175,13 +175,13 @@ class Writes:
     events: list[tuple[int, Event]] = field(default_factory=list)
     payloads: list[tuple[int, int, str, dict[str, Json]]] = field(default_factory=list)
     done: list[Done] = field(default_factory=list)
-    tasks: dict[Place, Task] = field(default_factory=dict)
+    tasks: dict[Place, ReviewTask] = field(default_factory=dict)
     heads: dict[int, Head] = field(default_factory=dict)
 
 
 def accept(
-    batch: Sequence[Sending], snapshot: Known, now: datetime, salt: Callable[[], str]
-) -> tuple[list[Answer], Writes]:
+    batch: Sequence[Sending], snapshot: Snapshot, now: datetime, salt: Callable[[], str]
+) -> tuple[list[ReviewAnswer], Writes]:
     """Answer a batch of sendings, in their order.
 
     Args:
@@ -201,13 +201,13 @@ def accept(
         if rater is None or rater.revoked:
             answers.append(_no_link(rater))
             continue
-        refused = _refused(sending, rater, snapshot, sent, writes, now)
-        if refused is not None:
-            answers.append(refused)
+        refusal = _refusal(sending, rater, snapshot, sent, writes, now)
+        if refusal is not None:
+            answers.append(refusal)
             continue
         taken = _take(sending, rater, snapshot, writes, now, salt)
         sent[rater.evaluation, sending.key] = taken
-        answers.append(Answer(CREATED, receipts(taken, sending.nonce)))
+        answers.append(ReviewAnswer(CREATED, receipts(taken, sending.nonce)))
     return answers, writes
 
 
@@ -238,29 +238,29 @@ def body_hash(sending: Sending, rater: Rater) -> str:
     return text_hash(canonical([rater.reviewer, entries, sending.nonce]))
 
 
-def _no_link(rater: Rater | None) -> Answer:
+def _no_link(rater: Rater | None) -> ReviewAnswer:
     if rater is None:
         return _no(NOT_FOUND, "no_link", "There is no such link.")
     return _no(GONE, "revoked", "This link was withdrawn. Ask for a new one.")
 
 
-def _no(status: int, code: str, message: str, **more: Json) -> Answer:
-    return Answer(status, {"code": code, "message": message, **more})
+def _no(status: int, code: str, message: str, **more: Json) -> ReviewAnswer:
+    return ReviewAnswer(status, {"code": code, "message": message, **more})
 
 
-def _refused(
+def _refusal(
     sending: Sending,
     rater: Rater,
-    snapshot: Known,
+    snapshot: Snapshot,
     sent: Mapping[tuple[int, str], tuple[Done, ...]],
     writes: Writes,
     now: datetime,
-) -> Answer | None:
+) -> ReviewAnswer | None:
     """Return the answer to what is not taken, or was taken before."""
     earlier = sent.get((rater.evaluation, sending.key))
     if earlier is not None:
         if earlier[0].body_sha256 == body_hash(sending, rater):
-            return Answer(OK, receipts(earlier, sending.nonce))
+            return ReviewAnswer(OK, receipts(earlier, sending.nonce))
         text = "This key was used for something else. Reload the page."
         return _no(CONFLICT, "key_reused", text)
     if rater.state == "invited":
@@ -276,8 +276,8 @@ def _refused(
 
 
 def _wrong(
-    entry: Entry, rater: Rater, snapshot: Known, writes: Writes
-) -> Answer | None:
+    entry: Entry, rater: Rater, snapshot: Snapshot, writes: Writes
+) -> ReviewAnswer | None:
     place = (rater.evaluation, rater.reviewer, entry.place)
     task = writes.tasks.get(place) or snapshot.tasks.get(place)
     if task is None:
@@ -312,7 +312,7 @@ def _wrong(
 def _take(
     sending: Sending,
     rater: Rater,
-    snapshot: Known,
+    snapshot: Snapshot,
     writes: Writes,
     now: datetime,
     salt: Callable[[], str],
@@ -355,7 +355,7 @@ def _take(
     return tuple(taken)
 
 
-def _after(task: Task, entry: Entry) -> Task:
+def _after(task: ReviewTask, entry: Entry) -> ReviewTask:
     """Return a task as it is after an entry; a note leaves the rating as it is."""
     note = task.note if entry.note is None else entry.note
     after = replace(task, version=task.version + 1, note=note)
@@ -364,7 +364,7 @@ def _after(task: Task, entry: Entry) -> Task:
     return replace(after, state=RATING_KINDS[entry.kind], score=entry.score)
 
 
-def rating_body(reviewer: str, task: Task) -> dict[str, Json]:
+def rating_body(reviewer: str, task: ReviewTask) -> dict[str, Json]:
     """Return what the log keeps of a rating; the note is not in it."""
     return {
         "reviewer": reviewer,

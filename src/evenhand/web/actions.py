@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from evenhand.claims import Json
     from evenhand.designs.assignment import Assignment
-    from evenhand.web.plan import Plan
+    from evenhand.web.plan import EvaluationPlan
 
 NOT_FOUND, GONE = 404, 401
 RETAIN = timedelta(days=180)
@@ -60,14 +60,14 @@ class Prepared:
         form: The text of the draft.
     """
 
-    plan: Plan
+    plan: EvaluationPlan
     codes: Mapping[str, str]
     lists: dict[str, Json]
     drawn: Assignment
     form: str
 
 
-def prepare(plan: Plan, form: str, key: str | None) -> Prepared:
+def prepare(plan: EvaluationPlan, form: str, key: str | None) -> Prepared:
     """Draw who rates what; this may take a while, so it is done before the writing.
 
     Raises:
@@ -129,7 +129,7 @@ def _set(connection: sa.Connection, evaluation_id: int, **values: object) -> Non
     )
 
 
-def _locked(connection: sa.Connection, evaluation_id: int) -> Any:  # noqa: ANN401 - a row
+def lock_evaluation(connection: sa.Connection, evaluation_id: int) -> Any:  # noqa: ANN401 - a row
     """Return the row of an evaluation, which nobody else changes before the commit."""
     by_id = t.evaluation.c.id == evaluation_id
     return connection.execute(
@@ -137,7 +137,7 @@ def _locked(connection: sa.Connection, evaluation_id: int) -> Any:  # noqa: ANN4
     ).one()
 
 
-def allowed(
+def lock_for(
     connection: sa.Connection, evaluation_id: int, action: str, now: datetime
 ) -> Any:  # noqa: ANN401 - a row
     """Lock an evaluation and return its row, if an action is allowed now.
@@ -148,7 +148,7 @@ def allowed(
     Raises:
         RefusedError: If it is not; it says why.
     """
-    row = _locked(connection, evaluation_id)
+    row = lock_evaluation(connection, evaluation_id)
     n_begun = sum(
         person.begun_at is not None
         for person in reads.people(connection, evaluation_id)
@@ -226,7 +226,7 @@ def save(
         raise RefusedError("There is no such evaluation of yours.", NOT_FOUND)
     text = json.dumps(dict(form))
     if row.form != text:
-        allowed(connection, row.id, "edit", now)
+        lock_for(connection, row.id, "edit", now)
         title = form.get("title", "") or "Untitled"
         _set(connection, row.id, form=text, title=title)
     return int(row.id)
@@ -240,7 +240,7 @@ def seal(
     key: bytes,
 ) -> None:
     """Fix lists, design and rules, write down the draw, and make the links."""
-    row = allowed(connection, evaluation_id, "seal", now)
+    row = lock_for(connection, evaluation_id, "seal", now)
     if row.form != prepared.form:
         raise RefusedError("The draft was changed meanwhile. Seal it again.")
     check_near(prepared.plan.closes_at, now)
@@ -408,7 +408,7 @@ def new_link(
     key: bytes,
 ) -> None:
     """Withdraw a reviewer's links and make a new one; who was absent may come."""
-    row = allowed(connection, evaluation_id, "link", now)
+    row = lock_for(connection, evaluation_id, "link", now)
     person = _unseen(connection, evaluation_id, reviewer)
     revoke_links(connection, now, evaluation_id, reviewer)
     make_link(connection, now, row, reviewer, key)
@@ -418,7 +418,7 @@ def new_link(
 
 def unseal(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Go back to a draft with a new secret; the draw that was made stays listed."""
-    row = allowed(connection, evaluation_id, "unseal", now)
+    row = lock_for(connection, evaluation_id, "unseal", now)
     for table in (t.link, t.task, t.reviewer, t.item):
         connection.execute(table.delete().where(table.c.evaluation_id == evaluation_id))
     connection.execute(
@@ -438,7 +438,7 @@ def unseal(connection: sa.Connection, now: datetime, evaluation_id: int) -> None
 
 def open_now(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Let reviewers begin."""
-    allowed(connection, evaluation_id, "open", now)
+    lock_for(connection, evaluation_id, "open", now)
     _set(connection, evaluation_id, state="open")
     log(connection, evaluation_id, "opened", now)
 
@@ -447,7 +447,7 @@ def pause(
     connection: sa.Connection, now: datetime, evaluation_id: int, action: str
 ) -> None:
     """Pause or resume."""
-    allowed(connection, evaluation_id, action, now)
+    lock_for(connection, evaluation_id, action, now)
     _set(connection, evaluation_id, paused=int(action == "pause"))
     log(connection, evaluation_id, f"{action}d", now)
 
@@ -459,7 +459,7 @@ def extend(
     closes_at: datetime | None,
 ) -> None:
     """Move the deadline."""
-    allowed(connection, evaluation_id, "extend", now)
+    lock_for(connection, evaluation_id, "extend", now)
     if closes_at is not None and closes_at <= now:
         raise RefusedError("The new deadline must be in the future.", 422)
     check_near(closes_at, now)
@@ -470,7 +470,7 @@ def extend(
 
 def close(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Take no more ratings."""
-    allowed(connection, evaluation_id, "close", now)
+    lock_for(connection, evaluation_id, "close", now)
     _close(connection, evaluation_id, now)
 
 
@@ -498,7 +498,7 @@ def put_value(
     connection: sa.Connection, now: datetime, evaluation_id: int, text: str
 ) -> None:
     """Put in the public value that was named at sealing, once, before any look."""
-    allowed(connection, evaluation_id, "value", now)
+    lock_for(connection, evaluation_id, "value", now)
     name = reads.lists(connection, evaluation_id).get("public_value")
     if name is None or public_value_in(reads.events(connection, evaluation_id)):
         raise RefusedError("There is no public value to be put in.")
@@ -511,7 +511,7 @@ def put_value(
 
 def look(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Note that scores are seen from now on; who never began is absent."""
-    row = allowed(connection, evaluation_id, "look", now)
+    row = lock_for(connection, evaluation_id, "look", now)
     if row.looked_at is not None:
         return
     name = reads.lists(connection, evaluation_id).get("public_value")
@@ -621,7 +621,7 @@ def repair(
     Raises:
         RefusedError: If the reviewer has begun, or there is nobody to step in.
     """
-    row = allowed(connection, evaluation_id, "repair", now)
+    row = lock_for(connection, evaluation_id, "repair", now)
     person = _unseen(connection, evaluation_id, reviewer)
     if kind == "absent":
         # The draw is amended at the first look: until then somebody may step in.
@@ -682,7 +682,7 @@ def _rater(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa
         raise RefusedError("There is no such link.", NOT_FOUND)
     if link.revoked_at is not None:
         raise RefusedError("This link was withdrawn. Ask for a new one.", GONE)
-    stage = stage_of(_locked(connection, link.evaluation_id))
+    stage = stage_of(lock_evaluation(connection, link.evaluation_id))
     if state_at(stage, now) != "open":
         raise RefusedError("This evaluation is not open.", 423)
     if stage.paused:
@@ -726,7 +726,7 @@ def decline(connection: sa.Connection, now: datetime, token: str) -> None:
     _move(connection, person, state="absent")
 
 
-def _begun(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa: ANN401 - a row
+def _active_rater(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa: ANN401 - a row
     person = _rater(connection, token, now)
     if person.begun_at is None:
         raise RefusedError("Press Begin first.")
@@ -735,7 +735,7 @@ def _begun(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa
 
 def finish(connection: sa.Connection, now: datetime, token: str) -> None:
     """Say that a reviewer is done; ratings can still be changed until the close."""
-    person = _begun(connection, token, now)
+    person = _active_rater(connection, token, now)
     tasks = reads.tasks(connection, person.evaluation_id, person.id)
     n_left = sum(task.state == "empty" for task in tasks)
     if n_left:
@@ -745,7 +745,7 @@ def finish(connection: sa.Connection, now: datetime, token: str) -> None:
 
 def keep_ties(connection: sa.Connection, now: datetime, token: str) -> None:
     """Note that a reviewer was asked about equal scores, and keeps them."""
-    _move(connection, _begun(connection, token, now), ties_kept=1)
+    _move(connection, _active_rater(connection, token, now), ties_kept=1)
 
 
 def ask_job(
@@ -756,7 +756,7 @@ def ask_job(
     options: Json,
 ) -> int:
     """Write down that a check or a decision is wanted; return its number."""
-    allowed(connection, evaluation_id, "check" if kind == "check" else "decide", now)
+    lock_for(connection, evaluation_id, "check" if kind == "check" else "decide", now)
     look(connection, now, evaluation_id)
     same_kind = (t.job.c.evaluation_id == evaluation_id) & (t.job.c.kind == kind)
     last = connection.execute(sa.select(sa.func.max(t.job.c.number)).where(same_kind))
@@ -784,7 +784,7 @@ def end_job(
     result: Mapping[str, Any],
 ) -> None:
     """Write down what a job found, and log a decision."""
-    row = _locked(connection, evaluation_id)
+    row = lock_evaluation(connection, evaluation_id)
     if row.state == "purged":
         return
     failed = result.get("error")
@@ -823,7 +823,7 @@ def publish(
     Raises:
         RefusedError: If something happened since the files were made.
     """
-    row = allowed(connection, evaluation_id, "publish", now)
+    row = lock_for(connection, evaluation_id, "publish", now)
     if row.head_hash != head:
         raise RefusedError("Something changed meanwhile. Publish it again.")
     _put_out(connection, now, evaluation_id, files)
@@ -860,7 +860,7 @@ def _put_out(
 
 def withdraw(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Take back what was published; the log keeps that it was."""
-    allowed(connection, evaluation_id, "withdraw", now)
+    lock_for(connection, evaluation_id, "withdraw", now)
     connection.execute(
         t.published.delete().where(t.published.c.evaluation_id == evaluation_id)
     )
@@ -870,7 +870,7 @@ def withdraw(connection: sa.Connection, now: datetime, evaluation_id: int) -> No
 
 def purge(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Delete names, notes, links and single ratings, also those that are public."""
-    row = allowed(connection, evaluation_id, "purge", now)
+    row = lock_for(connection, evaluation_id, "purge", now)
     counts: dict[str, Json] = {
         "ratings": sum(
             person.rated for person in reads.progress(connection, evaluation_id)
@@ -897,7 +897,7 @@ def _take_ratings_back(
     connection: sa.Connection, now: datetime, evaluation_id: int
 ) -> None:
     """Publish again without single ratings, if they were published."""
-    files = reads.published(connection, evaluation_id)
+    files = reads.published_files(connection, evaluation_id)
     kept = without_ratings(files)
     if len(kept) < len(files):
         _put_out(connection, now, evaluation_id, kept)
@@ -942,7 +942,7 @@ def make_signin(
 ) -> str:
     """Make a link by which an organiser signs in once; return its token."""
     if evaluation_id is not None:
-        allowed(connection, evaluation_id, "invite", now)
+        lock_for(connection, evaluation_id, "invite", now)
     token = guard.fresh_token()
     connection.execute(
         t.signin.insert(),

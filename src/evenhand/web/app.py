@@ -113,7 +113,7 @@ ROUTES = [
 ]
 
 
-class Guarded:
+class HostGuard:
     """Holds requests to our hosts, and adds headers to answers."""
 
     def __init__(self, app: ASGIApp, site: Site) -> None:
@@ -132,7 +132,7 @@ class Guarded:
             await PlainTextResponse(text, 400)(scope, receive, send)
             return
 
-        async def guarded(part: Message) -> None:
+        async def send_with_headers(part: Message) -> None:
             if part["type"] == "http.response.start":
                 header_names = {name.lower() for name, _ in part["headers"]}
                 part["headers"] = [
@@ -145,10 +145,10 @@ class Guarded:
                 ]
             await send(part)
 
-        await self.app(scope, receive, guarded)
+        await self.app(scope, receive, send_with_headers)
 
 
-def _said(request: Request, status: int, text: str, **headers: str) -> Response:
+def _error_answer(request: Request, status: int, text: str, **headers: str) -> Response:
     """Say in words why something was not done."""
     if wants_json(request):
         body = {"code": f"status_{status}", "message": text}
@@ -158,17 +158,17 @@ def _said(request: Request, status: int, text: str, **headers: str) -> Response:
     return response
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _answer_refusal(request: Request, error: Exception) -> Response:
     if isinstance(error, UnsavedError):
         _note_failure(request.app.state.site, error)
     status = error.status if isinstance(error, RefusedError) else 422
-    return _said(request, status, str(error))
+    return _error_answer(request, status, str(error))
 
 
-async def _unread(request: Request, error: Exception) -> Response:
+async def _answer_no_database(request: Request, error: Exception) -> Response:
     _note_failure(request.app.state.site, error)
     text = "The database does not answer. Nothing was changed. Try again in a moment."
-    return _said(request, 503, text, **{"retry-after": "5"})
+    return _error_answer(request, 503, text, **{"retry-after": "5"})
 
 
 def _note_failure(site: Site, error: Exception) -> None:
@@ -178,19 +178,21 @@ def _note_failure(site: Site, error: Exception) -> None:
     site.failing = True
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _answer_http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = error.detail if isinstance(error, HTTPException) else ""
     texts = {404: "There is no such page.", 405: "This cannot be done here."}
     plain = detail in ("Not Found", "Method Not Allowed")
     text = texts[status] if plain and status in texts else detail
     headers = getattr(error, "headers", None) or {}
-    return _said(request, status, text, **headers)
+    return _error_answer(request, status, text, **headers)
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _answer_fault(request: Request, error: Exception) -> Response:
     LOG.error("failed", exc_info=error)
-    return _said(request, 500, "This is our fault, not yours. Nothing was changed.")
+    return _error_answer(
+        request, 500, "This is our fault, not yours. Nothing was changed."
+    )
 
 
 def make_app(site: Site, *more: Callable[[], Coroutine[Any, Any, None]]) -> Starlette:
@@ -208,13 +210,13 @@ def make_app(site: Site, *more: Callable[[], Coroutine[Any, Any, None]]) -> Star
         site.workers.stop()
 
     handlers: dict[Any, Any] = {
-        EvenhandError: _refused,
-        **dict.fromkeys(FAILURES, _unread),
-        HTTPException: _http,
-        Exception: _failed,
+        EvenhandError: _answer_refusal,
+        **dict.fromkeys(FAILURES, _answer_no_database),
+        HTTPException: _answer_http,
+        Exception: _answer_fault,
     }
     app = Starlette(routes=ROUTES, exception_handlers=handlers, lifespan=lifespan)
-    app.add_middleware(Guarded, site=site)
+    app.add_middleware(HostGuard, site=site)
     app.state.site = site
     return app
 

@@ -86,11 +86,11 @@ def check_near(at: datetime | None, now: datetime) -> None:
         raise OptionError("The deadline must be within five years.")
 
 
-def shown(at: datetime | None, zone: str) -> str:
+def local_time(at: datetime | None, zone: str) -> str:
     """Write a time as people of a zone read it.
 
     Examples:
-        >>> shown(datetime(2026, 11, 20, 16, tzinfo=UTC), "Europe/Berlin")
+        >>> local_time(datetime(2026, 11, 20, 16, tzinfo=UTC), "Europe/Berlin")
         'Fri 20 Nov 2026, 17:00 (Europe/Berlin)'
     """
     if at is None:

@@ -39,16 +39,18 @@ class Impatient(H11Protocol):
     idle: ClassVar[dict[Impatient, asyncio.TimerHandle | None]] = {}
     """Who has asked for nothing, the longest first; with a clock if a head is due."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the server has it
+    def _welcome(self, transport: asyncio.Transport) -> None:
         """Wait for a head; the one that waited longest makes room if there is none."""
         super().connection_made(transport)
         self._mind()
         if len(self.connections) > self.most:
             next(iter(self.idle)).drop()
 
-    def data_received(self, data: bytes) -> None:
-        """Take a part of a request."""
-        super().data_received(data)
+    connection_made = _welcome  # by this name asyncio calls it
+
+    def handle_events(self) -> None:
+        """Take what has come of a request."""
+        super().handle_events()
         self._mind()
 
     def on_response_complete(self) -> None:

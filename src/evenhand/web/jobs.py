@@ -12,14 +12,29 @@ from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.ab.comparison import compare
+from evenhand.designs.drawing import verify
 from evenhand.engines.pool import Pool
 from evenhand.errors import EvenhandError
+from evenhand.formats.reading import read_ratings
+from evenhand.lazy import lazy
+from evenhand.ranking.ranking import rank
+from evenhand.records.record import (
+    assignment_from,
+    decision_record,
+    parse,
+    text_of,
+)
+from evenhand.words.page import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenhand.designs.assignment import Assignment
+    from evenhand.diagnosis import check as diagnosis
     from evenhand.ratings import Ratings
+else:
+    diagnosis = lazy("evenhand.diagnosis.check")
 
 NICE = 10
 
@@ -63,8 +78,8 @@ def _calm() -> None:
 
 
 def warm() -> None:
-    """Import what a decision needs, so that the first one does not wait for it."""
-    import evenhand.words.page  # noqa: F401, PLC0415 - that is its purpose
+    """Import what a job needs, so that the first one does not wait for it."""
+    getattr(diagnosis, "check")  # noqa: B009 - at its first use it is imported
 
 
 def compute(task: dict[str, Any]) -> dict[str, Any]:
@@ -78,8 +93,6 @@ def compute(task: dict[str, Any]) -> dict[str, Any]:
     Returns:
         Record, report and what the log says; or an error in words.
     """
-    from evenhand.formats.reading import read_ratings  # noqa: PLC0415 - in the process
-
     try:
         stream = io.BytesIO(task["ratings"].encode())
         stream.name = "ratings.csv"
@@ -92,18 +105,12 @@ def compute(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
-    from evenhand.diagnosis.check import check  # noqa: PLC0415 - in the process
-
     top = task["top"] if task["top"] and task["top"] < ratings.n_items else None
-    diagnosis = check(ratings, top=top, rng=task["seed"])
-    return {"report": _report(diagnosis), "says": "{}"}
+    result = diagnosis.check(ratings, top=top, rng=task["seed"])
+    return {"report": _report(result), "says": "{}"}
 
 
 def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
-    from evenhand.ab.comparison import compare  # noqa: PLC0415 - in the process
-    from evenhand.ranking.ranking import rank  # noqa: PLC0415 - in the process
-    from evenhand.records.record import decision_record, text_of  # noqa: PLC0415 - ditto
-
     drawn = _assignment(task)
     more: dict[str, Any] = {"assignment": drawn, "rng": task["seed"]}
     if task["job"] == "rank":
@@ -127,9 +134,6 @@ def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _assignment(task: dict[str, Any]) -> Assignment:
-    from evenhand.designs.drawing import verify  # noqa: PLC0415 - in the process
-    from evenhand.records.record import assignment_from, parse  # noqa: PLC0415 - ditto
-
     drawn: Assignment | None = None
     hidden = task.get("conflicts", ())
     for text in task["records"]:
@@ -142,8 +146,6 @@ def _assignment(task: dict[str, Any]) -> Assignment:
 
 def _report(result: Any) -> str:  # noqa: ANN401 - of several rooms
     """Return the page that the command line writes."""
-    from evenhand.words.page import write_report  # noqa: PLC0415 - in the process
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         write_report(result, path)

@@ -143,7 +143,7 @@ def read_levels(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((parts[0].strip(), "".join(parts[1:]).strip()) for parts in cut)
 
 
-def uploaded(name: str, data: bytes) -> str:
+def lines_from_file(name: str, data: bytes) -> str:
     """Turn an uploaded list into lines for the form, so that it is seen before use.
 
     Args:

@@ -22,7 +22,7 @@ from evenhand.records.record import text_of
 from evenhand.web import absence, actions, clock, guard, reads
 from evenhand.web import tables as t
 from evenhand.web.jobs import compute
-from evenhand.web.lists import uploaded
+from evenhand.web.lists import lines_from_file
 from evenhand.web.plan import DEFAULTS, METHODS, narrow_choice, read_plan
 from evenhand.web.preview import Preview, preview
 from evenhand.web.publishing import files_of, with_log
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from evenhand.web.plan import Plan
+    from evenhand.web.plan import EvaluationPlan
     from evenhand.web.site import Site
 
 SIMPLE = {
@@ -200,7 +200,7 @@ def _form_page(
     )
 
 
-def _plan(form: Mapping[str, str]) -> Plan:
+def _plan(form: Mapping[str, str]) -> EvaluationPlan:
     fields = {**DEFAULTS, **form}
     return read_plan(fields, clock.read_deadline(fields["closes"], fields["zone"]))
 
@@ -209,7 +209,7 @@ async def preview_form(request: Request) -> Response:
     """Say what a plan will allow; for our script only that part of the page."""
     form, files, slug = await _own_upload(request)
     try:
-        form, notes = await asyncio.to_thread(_filled, form, files)
+        form, notes = await asyncio.to_thread(_fill_lists, form, files)
         seen = await site_of(request).workers.run(preview, _plan(form))
     except EvenhandError as error:
         seen, notes = Preview(problem=str(error)), ()
@@ -218,7 +218,7 @@ async def preview_form(request: Request) -> Response:
     return _form_page(request, form, slug, seen=seen, notes=notes)
 
 
-def _filled(
+def _fill_lists(
     form: dict[str, str], files: Mapping[str, tuple[str, bytes]]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Put uploaded lists into the form, and say what changes."""
@@ -226,7 +226,7 @@ def _filled(
     for name in LISTED:
         if f"{name}_file" not in files:
             continue
-        text = uploaded(*files[f"{name}_file"])
+        text = lines_from_file(*files[f"{name}_file"])
         before = set(form.get(name, "").splitlines())
         after = set(text.splitlines())
         notes.append(
@@ -259,7 +259,7 @@ async def save(request: Request) -> Response:
     seals = form.pop("does", "save") == "seal"
     site, (_, organiser_id) = site_of(request), organiser(request)
     try:
-        form, notes = await asyncio.to_thread(_filled, form, files)
+        form, notes = await asyncio.to_thread(_fill_lists, form, files)
         form = {name: form[name] for name in DEFAULTS if name in form}
         if files:
             return _form_page(request, form, slug, notes=notes)
@@ -281,7 +281,7 @@ async def save(request: Request) -> Response:
     return RedirectResponse(f"/e/{slug}{'/links' if seals else ''}", 303)
 
 
-async def _seal(request: Request, evaluation_id: int, plan: Plan) -> None:
+async def _seal(request: Request, evaluation_id: int, plan: EvaluationPlan) -> None:
     site = site_of(request)
     with site.store.read() as connection:
         key = reads.key(connection, evaluation_id)
@@ -303,10 +303,10 @@ async def show(request: Request) -> Response:
         drawn = bool(reads.draws(connection, row.id))
     if not drawn:
         return message(request, row.title, "This draft was deleted.", 410, "/")
-    return _shown(request, row)
+    return _evaluation_page(request, row)
 
 
-def _shown(
+def _evaluation_page(
     request: Request,
     row: Any,  # noqa: ANN401 - a row
     status: int = 200,
@@ -323,15 +323,15 @@ def _shown(
             "lists": reads.lists(connection, row.id),
             "checks": reads.jobs(connection, row.id, "check"),
             "decisions": reads.jobs(connection, row.id, "decision"),
-            "published": sorted(reads.published(connection, row.id)),
+            "published": sorted(reads.published_files(connection, row.id)),
             "secret": reads.secret(connection, row.id) if state in COLLECTED else None,
             "events": reads.events(connection, row.id) if state in COLLECTED else [],
-            "unassigned": reads.unassigned(connection, row.id),
+            "unassigned": reads.items_without_reviewer(connection, row.id),
         }
         waits = state in COLLECTED and not any(
             job.record for job in context["decisions"]
         )
-        context["unjudged"] = _unjudged(connection, row.id) if waits else []
+        context["unjudged"] = _items_without_rating(connection, row.id) if waits else []
     names = [
         person.name
         for person in people
@@ -393,9 +393,9 @@ def headline_of(
     return headline(from_json(result, titles_by_cell, lost), html=True)
 
 
-def _unjudged(connection: sa.Connection, evaluation_id: int) -> list[str]:
+def _items_without_rating(connection: sa.Connection, evaluation_id: int) -> list[str]:
     """Return the items of which no rating counts."""
-    rows, _ = collected(connection, evaluation_id)
+    rows, _ = ratings_that_count(connection, evaluation_id)
     judged = {item for _, item, _ in rows}
     return [
         str(row[0])
@@ -423,7 +423,7 @@ async def progress(request: Request) -> Response:
     return JSONResponse(body, headers={"etag": mark})
 
 
-async def _sent(request: Request) -> tuple[Any, dict[str, str]]:
+async def _own_form(request: Request) -> tuple[Any, dict[str, str]]:
     """Return an evaluation, and the form that one of its organisers sent.
 
     Raises:
@@ -444,13 +444,13 @@ async def _change(
     try:
         await site_of(request).writer.change(change)
     except EvenhandError as error:
-        return _refused(request, row, error)
+        return _refusal_page(request, row, error)
     return RedirectResponse(back or f"/e/{row.slug}", 303)
 
 
 async def change(request: Request) -> Response:
     """Do one of the simple actions."""
-    row, form = await _sent(request)
+    row, form = await _own_form(request)
     action = _choice(request, "action", ACTIONS)
 
     def do(connection: sa.Connection, now: datetime) -> None:
@@ -467,21 +467,21 @@ async def change(request: Request) -> Response:
     return await _change(request, row, do)
 
 
-def _refused(request: Request, row: Any, error: EvenhandError) -> Response:  # noqa: ANN401 - a row
+def _refusal_page(request: Request, row: Any, error: EvenhandError) -> Response:  # noqa: ANN401 - a row
     status = error.status if isinstance(error, RefusedError) else 422
     with site_of(request).store.read() as connection:
         now = reads.evaluation(connection, row.slug)
         drawn = bool(reads.draws(connection, row.id))
     if now is None or not drawn or now.state == "draft":
         return message(request, row.title, str(error), status, f"/e/{row.slug}")
-    return _shown(request, now, status, str(error))
+    return _evaluation_page(request, now, status, str(error))
 
 
 async def links(request: Request) -> Response:
     """Show everybody's link, to be copied."""
     row, rows = _links(request)
     with site_of(request).store.read() as connection:
-        unassigned = reads.unassigned(connection, row.id)
+        unassigned = reads.items_without_reviewer(connection, row.id)
         lists = reads.lists(connection, row.id)
     return page(
         request,
@@ -588,7 +588,7 @@ def _person_page(
 
 async def repair(request: Request) -> Response:
     """Mark absent, let a reserve or a substitute take over, or make a new link."""
-    row, form = await _sent(request)
+    row, form = await _own_form(request)
     site, number = site_of(request), request.path_params["reviewer"]
     kind = _choice(request, "repair", REPAIRS)
     key = site.store.key
@@ -610,7 +610,7 @@ async def repair(request: Request) -> Response:
     return RedirectResponse(f"/e/{row.slug}{where}", 303)
 
 
-def _looked(request: Request) -> Any:  # noqa: ANN401 - a row
+def _after_look(request: Request) -> Any:  # noqa: ANN401 - a row
     """Return the evaluation, if it was said that scores are looked at.
 
     Raises:
@@ -624,7 +624,9 @@ def _looked(request: Request) -> Any:  # noqa: ANN401 - a row
     return row
 
 
-def collected(connection: sa.Connection, evaluation_id: int) -> tuple[Any, str]:
+def ratings_that_count(
+    connection: sa.Connection, evaluation_id: int
+) -> tuple[Any, str]:
     """Return the ratings that count, and the same as CSV."""
     lists = reads.lists(connection, evaluation_id)
     drawn = reads.assignment(connection, evaluation_id)
@@ -641,15 +643,15 @@ def collected(connection: sa.Connection, evaluation_id: int) -> tuple[Any, str]:
 
 async def ratings_file(request: Request) -> Response:
     """Hand out the ratings that count, by codes."""
-    row = _looked(request)
+    row = _after_look(request)
     with site_of(request).store.read() as connection:
-        _, text = collected(connection, row.id)
-    return _attached(text, f"ratings-{row.slug}")
+        _, text = ratings_that_count(connection, row.id)
+    return _attachment(text, f"ratings-{row.slug}")
 
 
 async def notes_file(request: Request) -> Response:
     """Hand out all ratings with their notes, by codes."""
-    row = _looked(request)
+    row = _after_look(request)
     with site_of(request).store.read() as connection:
         rows = reads.ratings(connection, row.id)
     cells = [
@@ -668,7 +670,7 @@ async def notes_file(request: Request) -> Response:
 
 async def who_is_who(request: Request) -> Response:
     """Hand out which code is who."""
-    row = _looked(request)
+    row = _after_look(request)
     with site_of(request).store.read() as connection:
         people = reads.people(connection, row.id)
     cells = [
@@ -680,10 +682,10 @@ async def who_is_who(request: Request) -> Response:
 
 async def names_file(request: Request) -> Response:
     """Hand out what shows who is which code, for those who may know it."""
-    row = _looked(request)
+    row = _after_look(request)
     with site_of(request).store.read() as connection:
         key = reads.key(connection, row.id)
-        people = reads.named(connection, row.id)
+        people = reads.names_and_conflicts(connection, row.id)
     if key is None:
         raise HTTPException(404, "An earlier version of evenhand drew these codes.")
     headers = {"content-disposition": f'attachment; filename="names-{row.slug}.json"'}
@@ -700,17 +702,17 @@ def _table(
         return repr(value) if isinstance(value, float) else safe_cell(str(value or ""))
 
     lines = [csv_line(header), *(csv_line(map(cell, row)) for row in rows)]
-    return _attached("".join(lines), name)
+    return _attachment("".join(lines), name)
 
 
-def _attached(text: str, name: str) -> Response:
+def _attachment(text: str, name: str) -> Response:
     headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
     return PlainTextResponse(text, media_type=CSV, headers=headers)
 
 
 async def job(request: Request) -> Response:
     """Ask for a check or a decision; another process works it out."""
-    row, form = await _sent(request)
+    row, form = await _own_form(request)
     site, kind = site_of(request), _choice(request, "kind", JOBS)
     try:
         action = "check" if kind == "check" else "decide"
@@ -728,7 +730,7 @@ async def job(request: Request) -> Response:
             lambda c, now: actions.ask_job(c, now, row.id, kind, {"method": method})
         )
     except EvenhandError as error:
-        return _refused(request, row, error)
+        return _refusal_page(request, row, error)
     start_job(site, row.id, kind, number, method)
     return RedirectResponse(f"/e/{row.slug}", 303)
 
@@ -778,7 +780,7 @@ def task_of(
     connection: sa.Connection, evaluation_id: int, kind: str, method: str
 ) -> dict[str, Any]:
     """Return what another process needs to check or to decide."""
-    rows, text = collected(connection, evaluation_id)
+    rows, text = ratings_that_count(connection, evaluation_id)
     if not rows:
         raise RefusedError("There are no ratings that count.")
     lists = reads.lists(connection, evaluation_id)
@@ -802,7 +804,7 @@ def task_of(
 
 async def report(request: Request) -> Response:
     """Show the page of a check or of a decision, as the command line writes it."""
-    row = _looked(request)
+    row = _after_look(request)
     kind = _choice(request, "kind", JOBS)
     with site_of(request).store.read() as connection:
         rows = reads.jobs(connection, row.id, kind)
@@ -823,16 +825,16 @@ def report_page(body: bytes) -> Response:
 
 async def publish(request: Request) -> Response:
     """Publish the result with all that shows how it came about."""
-    row, form = await _sent(request)
+    row, form = await _own_form(request)
     site = site_of(request)
     why = refusal("publish", stage_of(row), site.now())
     if why is not None:
-        return _refused(request, row, RefusedError(why))
+        return _refusal_page(request, row, RefusedError(why))
     with site.store.read() as connection:
         if reads.lists(connection, row.id)["schema"] != LISTS_SCHEMA:
             why = "An earlier version of evenhand sealed this. Publish it with that."
-            return _refused(request, row, RefusedError(why))
-        _, text = collected(connection, row.id)
+            return _refusal_page(request, row, RefusedError(why))
+        _, text = ratings_that_count(connection, row.id)
         files = files_of(
             connection, row, text, with_ratings=form.get("ratings") == "yes"
         )
@@ -846,7 +848,7 @@ async def bundle(request: Request) -> Response:
     """Hand out the bundle that was published."""
     row = own_evaluation(request)
     with site_of(request).store.read() as connection:
-        files = reads.published(connection, row.id)
+        files = reads.published_files(connection, row.id)
         if not files:
             raise HTTPException(409, "Nothing was published yet.")
         data = with_log(connection, row.id, files)
@@ -863,10 +865,10 @@ def bundle_file(data: bytes, slug: str) -> Response:
 
 async def purge(request: Request) -> Response:
     """Delete names, notes and payloads, if the title was typed."""
-    row, form = await _sent(request)
+    row, form = await _own_form(request)
     if form.get("title", "").strip() != row.title:
         why = RefusedError("Type the title exactly to delete the names.", 422)
-        return _refused(request, row, why)
+        return _refusal_page(request, row, why)
     answer = await _change(
         request, row, lambda c, now: actions.purge(c, now, row.id), "/"
     )
@@ -876,7 +878,7 @@ async def purge(request: Request) -> Response:
 
 async def invite(request: Request) -> Response:
     """Make a link by which somebody else becomes an organiser of this evaluation."""
-    row, form = await _sent(request)
+    row, form = await _own_form(request)
     site = site_of(request)
     name = " ".join(form.get("name", "").split())
     try:
@@ -886,6 +888,6 @@ async def invite(request: Request) -> Response:
             )
         )
     except EvenhandError as error:
-        return _refused(request, row, error)
+        return _refusal_page(request, row, error)
     address = f"{site.base(request)}/in/{token}"
     return page(request, "invited", row=row, address=address, **_own(request))

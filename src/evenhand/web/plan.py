@@ -22,7 +22,7 @@ from evenhand.web.lists import (
     read_levels,
     read_people,
 )
-from evenhand.web.scale import Scale
+from evenhand.web.scale import RatingScale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 JOBS = ("compare", "rank")
 METHODS = {"compare": ("guarded", "votes", "mean"), "rank": ("adaptive", "safe")}
-TWO, FEWEST = 2, 3
+FEWEST = 3
 FEW_LEFT = 5
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_GRACE = 200, 5000, 60 * 24 * 7
 DEFAULTS: dict[str, str] = {
@@ -61,7 +61,7 @@ DEFAULTS: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvaluationPlan:
     """What an organiser wants, read from the form.
 
     Attributes:
@@ -93,7 +93,7 @@ class Plan:
     job: str = "rank"
     per_reviewer: int = 3
     top: int = 1
-    scale: Scale = field(default_factory=Scale)
+    scale: RatingScale = field(default_factory=RatingScale)
     method: str = ""
     keep_unfinished: bool = False
     grace: int = 0
@@ -123,7 +123,7 @@ class Plan:
         return {"design": self.design, "per_reviewer": size}
 
 
-def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
+def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> EvaluationPlan:
     r"""Read a plan from the fields of the form.
 
     Args:
@@ -162,7 +162,7 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
         f"The method to {job}", fields["method"], METHODS[job]
     )
     top = _whole("How many are chosen", fields["top"], 1, MOST_ROWS)
-    return Plan(
+    return EvaluationPlan(
         title=title,
         instructions=fields["instructions"].strip(),
         items=tuple(items),
@@ -183,13 +183,13 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
     )
 
 
-def require_complete(plan: Plan) -> None:
+def require_complete(plan: EvaluationPlan) -> None:
     """Refuse a plan that cannot be sealed.
 
     Raises:
         OptionError: If something is missing; it says what.
     """
-    if plan.job == "compare" and len(plan.items) != TWO:
+    if plan.job == "compare" and len(plan.items) != 2:  # noqa: PLR2004 - A and B
         raise OptionError(
             f"To compare there must be two items, got {len(plan.items)}. Choose rank "
             "for more."
@@ -199,7 +199,7 @@ def require_complete(plan: Plan) -> None:
             f"To rank there must be at least {FEWEST} items, got {len(plan.items)}. "
             "Choose compare for two."
         )
-    if len(plan.people) < TWO:
+    if len(plan.people) <= 1:
         raise OptionError(
             f"There must be at least two reviewers, got {len(plan.people)}."
         )
@@ -238,18 +238,18 @@ def narrow_choice(n_items: int, per_reviewer: int | None) -> str:
     )
 
 
-def draw_codes(plan: Plan, key: str) -> dict[str, str]:
+def draw_codes(plan: EvaluationPlan, key: str) -> dict[str, str]:
     """Return the code of each person, which does not tell who it is.
 
     Examples:
         >>> people = (Person("Anna"), Person("Bo"))
-        >>> sorted(draw_codes(Plan("x", (), people), "0" * 64).values())
+        >>> sorted(draw_codes(EvaluationPlan("x", (), people), "0" * 64).values())
         ['R01', 'R02']
     """
     return codes_of(key, [person.name for person in (*plan.people, *plan.reserves)])
 
 
-def lists_record(plan: Plan, key: str) -> dict[str, Json]:
+def lists_record(plan: EvaluationPlan, key: str) -> dict[str, Json]:
     """Return what is fixed at sealing, by codes, with its hashes.
 
     Args:
@@ -298,16 +298,16 @@ def _require_apart(names: Sequence[str]) -> None:
             )
 
 
-def _scale(fields: Mapping[str, str], job: str) -> Scale:
+def _scale(fields: Mapping[str, str], job: str) -> RatingScale:
     kind = fields["scale"]
     if kind == "order" and job == "compare":
         raise OptionError("To compare, everybody rates one item: there is no order.")
     if kind == "letters":
-        return Scale("letters", levels=read_levels(fields["levels"]))
+        return RatingScale("letters", levels=read_levels(fields["levels"]))
     if kind == "order":
-        return Scale("order")
+        return RatingScale("order")
     low, high, step = (_number(name, fields[name]) for name in ("low", "high", "step"))
-    return Scale(_one_of("scale", kind, ("number",)), low, high, step)
+    return RatingScale(_one_of("scale", kind, ("number",)), low, high, step)
 
 
 def _line(what: str, text: str) -> str:

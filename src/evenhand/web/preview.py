@@ -11,16 +11,28 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
+
+from evenhand.ab.comparison import compare
+from evenhand.claims import NONE
+from evenhand.designs import RANKING_DESIGNS
+from evenhand.designs.assignment import declare
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.errors import EvenhandError, plural
+from evenhand.lab.scenario import Scenario
+from evenhand.lab.simulation import simulate
+from evenhand.method import as_method
+from evenhand.ranking.claims import ranking_certificate
+from evenhand.ranking.methods import Answer, RankMethod
+from evenhand.ratings import Ratings
 from evenhand.web.plan import METHODS, narrow_choice, require_complete
 
 if TYPE_CHECKING:
     from evenhand.designs.assignment import Assignment
-    from evenhand.web.plan import Plan
+    from evenhand.web.plan import EvaluationPlan
 
 TRIALS, MOST_SCORES = 40, 400
-TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +54,7 @@ class Preview:
     accuracy: tuple[tuple[str, str], ...] = field(default=())
 
 
-def preview(plan: Plan) -> Preview:
+def preview(plan: EvaluationPlan) -> Preview:
     """Say what a plan will allow; runs in another process."""
     try:
         require_complete(plan)
@@ -67,7 +79,7 @@ def preview(plan: Plan) -> Preview:
         return Preview(problem=str(error))
 
 
-def _methods(plan: Plan) -> tuple[str, ...]:
+def _methods(plan: EvaluationPlan) -> tuple[str, ...]:
     return METHODS["rank"][:1] if plan.scale.kind == "order" else METHODS[plan.job]
 
 
@@ -81,12 +93,8 @@ def _works(drawn: Assignment) -> str:
     return f"{plural(len(drawn.rows), 'rating')}, {each} for each item. {drawn.law}"
 
 
-def _claim(plan: Plan, drawn: Assignment, method: str) -> str:
+def _claim(plan: EvaluationPlan, drawn: Assignment, method: str) -> str:
     """Return the certificate of a run in which everything goes well."""
-    from evenhand.ab.comparison import compare  # noqa: PLC0415 - in the process
-    from evenhand.claims import NONE  # noqa: PLC0415 - in the process
-    from evenhand.ratings import Ratings  # noqa: PLC0415 - in the process
-
     place = {item: at for at, item in enumerate(drawn.items, start=1)}
     people = [reviewer for reviewer, _ in drawn.rows]
     items = [item for _, item in drawn.rows]
@@ -100,18 +108,8 @@ def _claim(plan: Plan, drawn: Assignment, method: str) -> str:
     return str(certificate.brief if void else certificate.sentence)
 
 
-def _best(plan: Plan, drawn: Assignment, method: str, ratings: Any) -> Any:  # noqa: ANN401 - of other rooms
+def _best(plan: EvaluationPlan, drawn: Assignment, method: str, ratings: Any) -> Any:  # noqa: ANN401 - of other rooms
     """Return what a ranking may claim if nothing in the data forbids it."""
-    import numpy as np  # noqa: PLC0415 - in the process
-    import polars as pl  # noqa: PLC0415 - in the process
-
-    from evenhand.designs import RANKING_DESIGNS  # noqa: PLC0415 - in the process
-    from evenhand.designs.assignment import declare  # noqa: PLC0415 - in the process
-    from evenhand.method import as_method  # noqa: PLC0415 - in the process
-    from evenhand.ranking.claims import ranking_certificate  # noqa: PLC0415 - ditto
-    from evenhand.ranking.methods import Answer, RankMethod  # noqa: PLC0415 - ditto
-    from evenhand.ratings import Ratings  # noqa: PLC0415 - in the process
-
     if plan.scale.kind == "order":
         frame = ratings.to_frame().rename({"score": "rank"})
         frame = frame.with_columns(pl.col("rank").rank().over("reviewer"))
@@ -125,7 +123,7 @@ def _best(plan: Plan, drawn: Assignment, method: str, ratings: Any) -> Any:  # n
     )
 
 
-def _costs(plan: Plan, drawn: Assignment) -> list[str]:
+def _costs(plan: EvaluationPlan, drawn: Assignment) -> list[str]:
     costs = []
     n_unrated = len(drawn.items) - len({item for _, item in drawn.rows})
     if n_unrated:
@@ -146,7 +144,7 @@ def _costs(plan: Plan, drawn: Assignment) -> list[str]:
             "look at orders alone keep their claim."
         )
         costs += filter(None, [narrow_choice(len(plan.items), plan.per_reviewer)])
-    if plan.job == "compare" and len(plan.people) % TWO:
+    if plan.job == "compare" and len(plan.people) % 2:
         costs.append("One item gets one rating more than the other.")
     if not drawn.uniform:
         costs.append(drawn.law)
@@ -158,11 +156,8 @@ def _costs(plan: Plan, drawn: Assignment) -> list[str]:
     return costs
 
 
-def _accuracy(plan: Plan) -> list[tuple[str, str]]:
+def _accuracy(plan: EvaluationPlan) -> list[tuple[str, str]]:
     """Simulate the plan with its load and more, with scales that differ."""
-    from evenhand.lab.scenario import Scenario  # noqa: PLC0415 - in the process
-    from evenhand.lab.simulation import simulate  # noqa: PLC0415 - in the process
-
     rows: list[tuple[str, str]] = []
     n, people = len(plan.items), len(plan.people)
     if plan.job == "compare":
@@ -185,9 +180,6 @@ def _share(n: int, people: int, load: int, top: int) -> float:
     It is kept, since it is the same for every plan of these sizes, and a preview is
     asked for whenever somebody stops typing.
     """
-    from evenhand.lab.scenario import Scenario  # noqa: PLC0415 - in the process
-    from evenhand.lab.simulation import simulate  # noqa: PLC0415 - in the process
-
     scenario = Scenario(
         job="rank",
         items=n,

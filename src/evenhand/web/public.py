@@ -28,7 +28,7 @@ TYPES = {
 }
 
 
-def _asked(request: Request) -> tuple[Any, dict[str, bytes]]:
+def _sealed_evaluation(request: Request) -> tuple[Any, dict[str, bytes]]:
     """Return the evaluation and what was published of it.
 
     Raises:
@@ -39,12 +39,12 @@ def _asked(request: Request) -> tuple[Any, dict[str, bytes]]:
         drawn = row is not None and bool(reads.draws(connection, row.id))
         if row is None or not drawn or row.state == "draft":
             raise HTTPException(404, "There is no such page.")
-        return row, reads.published(connection, row.id)
+        return row, reads.published_files(connection, row.id)
 
 
 async def show(request: Request) -> Response:
     """Show the public page, and find a receipt if one is asked for."""
-    row, files = _asked(request)
+    row, files = _sealed_evaluation(request)
     receipt = request.query_params.get("receipt", "").strip().lower()
     digest, _, nonce = receipt.partition(" ")
     lookup: dict[str, Any] = {"receipt": receipt, "event": None, "asked": bool(nonce)}
@@ -82,7 +82,7 @@ async def show(request: Request) -> Response:
 
 async def file(request: Request) -> Response:
     """Hand out one published file, or all in a bundle."""
-    row, files = _asked(request)
+    row, files = _sealed_evaluation(request)
     name = request.path_params["name"]
     if not files:
         raise HTTPException(404, "Nothing was published yet.")

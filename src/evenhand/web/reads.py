@@ -177,7 +177,7 @@ def coverage(connection: sa.Connection, evaluation_id: int) -> list[tuple[int, i
     return [(number, counts.count(number)) for number in sorted(set(counts))]
 
 
-def unassigned(connection: sa.Connection, evaluation_id: int) -> int:
+def items_without_reviewer(connection: sa.Connection, evaluation_id: int) -> int:
     """Return how many items nobody was given; not which, so that no draw is chosen."""
     same_item = (t.task.c.evaluation_id == evaluation_id) & (
         t.task.c.item_id == t.item.c.id
@@ -293,7 +293,7 @@ def conflicts(connection: sa.Connection, evaluation_id: int) -> list[tuple[str, 
     )
 
 
-def named(
+def names_and_conflicts(
     connection: sa.Connection, evaluation_id: int
 ) -> list[tuple[str, str, list[str]]]:
     """Return code, name and conflicts of everybody."""
@@ -375,7 +375,7 @@ def waiting(connection: sa.Connection) -> Sequence[Row]:
     return connection.execute(sa.select(t.job).where(t.job.c.state == "waiting")).all()
 
 
-def published(connection: sa.Connection, evaluation_id: int) -> dict[str, bytes]:
+def published_files(connection: sa.Connection, evaluation_id: int) -> dict[str, bytes]:
     """Return the files that were published."""
     rows = connection.execute(
         sa.select(t.published.c.name, t.published.c.body)

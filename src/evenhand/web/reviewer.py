@@ -14,7 +14,7 @@ from evenhand.records.events import is_nonce
 from evenhand.records.people import RECEIPT, salt_of
 from evenhand.web import actions, guard, reads
 from evenhand.web import tables as t
-from evenhand.web.accept import CREATED, NOTE, OK, Answer, Entry, Sending
+from evenhand.web.accept import CREATED, NOTE, OK, Entry, ReviewAnswer, Sending
 from evenhand.web.site import (
     check_origin,
     message,
@@ -38,7 +38,7 @@ LONGEST_NOTE = 2000
 GIVEN_UP = ("absent", "replaced")
 
 
-def _asked(request: Request) -> tuple[str, Any, Any]:
+def _link_holder(request: Request) -> tuple[str, Any, Any]:
     """Return the hash of the link, its reviewer, and the evaluation.
 
     Raises:
@@ -61,7 +61,7 @@ def _here(request: Request) -> str:
 
 async def show(request: Request) -> Response:
     """Show what the reviewer can do now; this changes nothing."""
-    _, person, row = _asked(request)
+    _, person, row = _link_holder(request)
     return _page(request, person, row)
 
 
@@ -163,7 +163,7 @@ def _changing(change: Callable[..., None]) -> Callable[[Request], Any]:
 
     async def handler(request: Request) -> Response:
         check_origin(request)
-        digest, person, row = _asked(request)
+        digest, person, row = _link_holder(request)
         _limit(request, digest)
         await read_form(request)
         try:
@@ -198,16 +198,16 @@ async def rate(request: Request) -> Response:
     digest = guard.digest(request.path_params["token"])
     _limit(request, digest)
     place = request.path_params["place"]
-    fields, key = await _sent(request)
+    fields, key = await _read_sending(request)
     try:
         entries = (_entry(fields, place),)
-        sending = Sending(digest, _checked(key), entries, _nonce(fields))
+        sending = Sending(digest, _require_key(key), entries, _nonce(fields))
     except RefusedError as error:
-        return _rated(request, fields, _wrong(str(error), place))
-    return _rated(request, fields, await site_of(request).writer.rate(sending))
+        return _answer_rating(request, fields, _wrong(str(error), place))
+    return _answer_rating(request, fields, await site_of(request).writer.rate(sending))
 
 
-async def _sent(request: Request) -> tuple[dict[str, Any], str]:
+async def _read_sending(request: Request) -> tuple[dict[str, Any], str]:
     """Read what our script or a form sent, and its key."""
     if request.headers.get("content-type", "").startswith("application/json"):
         return await read_json(request), request.headers.get("idempotency-key", "")
@@ -215,7 +215,7 @@ async def _sent(request: Request) -> tuple[dict[str, Any], str]:
     return fields, fields.get("key", "")
 
 
-def _checked(key: str) -> str:
+def _require_key(key: str) -> str:
     if not KEY.fullmatch(key):
         raise RefusedError("The key must be 32 hexadecimal digits.", 422)
     return key
@@ -229,8 +229,8 @@ def _nonce(fields: Mapping[str, Any]) -> str | None:
     return nonce
 
 
-def _wrong(text: str, place: int | None = None) -> Answer:
-    return Answer(422, {"code": "not_known", "message": text, "place": place})
+def _wrong(text: str, place: int | None = None) -> ReviewAnswer:
+    return ReviewAnswer(422, {"code": "not_known", "message": text, "place": place})
 
 
 def _entry(fields: dict[str, Any], place: int) -> Entry:
@@ -267,14 +267,16 @@ def _number(value: object) -> float:
     return number
 
 
-def _rated(request: Request, fields: dict[str, Any], answer: Answer) -> Response:
+def _answer_rating(
+    request: Request, fields: dict[str, Any], answer: ReviewAnswer
+) -> Response:
     """Answer a rating: to our script in JSON, to a form by the page."""
     place = request.path_params.get("place")
     if wants_json(request):
         return JSONResponse(answer.body, answer.status)
     if answer.status in (OK, CREATED):
         return RedirectResponse(f"{_here(request)}#item-{place or 1}", 303)
-    _, person, row = _asked(request)
+    _, person, row = _link_holder(request)
     context = {
         "error": answer.body["message"],
         "error_place": place,
@@ -287,23 +289,25 @@ def _rated(request: Request, fields: dict[str, Any], answer: Answer) -> Response
 async def order(request: Request) -> Response:
     """Take an order of all items of a reviewer, the best first."""
     check_origin(request)
-    digest, person, row = _asked(request)
+    digest, person, row = _link_holder(request)
     _limit(request, digest)
     with site_of(request).store.read() as connection:
         tasks = reads.tasks(connection, row.id, person.id)
     if scale_of(row).kind != "order":
         raise HTTPException(404, "These items are not put into an order.")
-    fields, key = await _sent(request)
+    fields, key = await _read_sending(request)
     places = fields.get("order")
     if isinstance(places, str):
-        places = _moved(places, str(fields.get("move", "")))
+        places = _move_item(places, str(fields.get("move", "")))
     assigned = sorted(task.place for task in tasks)
     if (
         not isinstance(places, list)
         or not all(type(place) is int for place in places)
         or sorted(places) != assigned
     ):
-        return _rated(request, fields, _wrong("The order must hold all your items."))
+        return _answer_rating(
+            request, fields, _wrong("The order must hold all your items.")
+        )
     try:
         entries = tuple(
             _entry(
@@ -312,13 +316,13 @@ async def order(request: Request) -> Response:
             )
             for at, place in enumerate(places)
         )
-        sending = Sending(digest, _checked(key), entries, _nonce(fields))
+        sending = Sending(digest, _require_key(key), entries, _nonce(fields))
     except RefusedError as error:
-        return _rated(request, fields, _wrong(str(error)))
-    return _rated(request, fields, await site_of(request).writer.rate(sending))
+        return _answer_rating(request, fields, _wrong(str(error)))
+    return _answer_rating(request, fields, await site_of(request).writer.rate(sending))
 
 
-def _moved(text: str, move: str) -> list[int] | None:
+def _move_item(text: str, move: str) -> list[int] | None:
     """Read an order, and move one item of it up or down."""
     parts = text.split(",")
     if not all(
@@ -339,7 +343,7 @@ def _moved(text: str, move: str) -> list[int] | None:
 async def tie(request: Request) -> Response:
     """Put one of two equal items a step above the other."""
     check_origin(request)
-    digest, person, row = _asked(request)
+    digest, person, row = _link_holder(request)
     _limit(request, digest)
     fields = await read_form(request)
     scale = scale_of(row)
@@ -360,27 +364,27 @@ async def tie(request: Request) -> Response:
     try:
         sending = Sending(digest, secrets.token_hex(16), (entry,), _nonce(fields))
     except RefusedError as error:
-        return _rated(request, fields, _wrong(str(error)))
+        return _answer_rating(request, fields, _wrong(str(error)))
     answer = await site_of(request).writer.rate(sending)
-    return _rated(request, fields, answer)
+    return _answer_rating(request, fields, answer)
 
 
 async def own(request: Request) -> Response:
     """Hand out all that is kept of a reviewer."""
-    _, person, row = _asked(request)
+    _, person, row = _link_holder(request)
     if person.state not in ("begun", "done"):
         raise HTTPException(409, "Press Begin first.")
     scale = scale_of(row)
     with site_of(request).store.read() as connection:
         history = reads.history(connection, row.id, person.id)
-        named = reads.named(connection, row.id)
+        named = reads.names_and_conflicts(connection, row.id)
     sent = [
         {
             "item": entry.label,
             "version": entry.version,
             "kind": entry.kind,
             "score": entry.score,
-            "shown": scale.shown(entry.score),
+            "shown": scale.label_of(entry.score),
             "note": entry.note,
             "at": entry.at,
             "n": entry.n,

@@ -20,7 +20,7 @@ LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class RatingScale:
     """What reviewers rate on.
 
     Attributes:
@@ -75,9 +75,9 @@ class Scale:
             size: How many items the reviewer has, for an order.
 
         Examples:
-            >>> Scale().problem(710, 3)
+            >>> RatingScale().problem(710, 3)
             'Score must be from 0 to 100, got 710.'
-            >>> Scale().problem(71.5, 3)
+            >>> RatingScale().problem(71.5, 3)
         """
         low, high, step = self.low, self.high, self.step
         if self.kind != "number":
@@ -96,13 +96,13 @@ class Scale:
             )
         return None
 
-    def shown(self, score: float | None) -> str:
+    def label_of(self, score: float | None) -> str:
         """Return a score as its reviewer sees it.
 
         Examples:
-            >>> Scale("letters", levels=(("A", "good"), ("B", "bad"))).shown(2)
+            >>> RatingScale("letters", levels=(("A", "good"), ("B", "bad"))).label_of(2)
             'A'
-            >>> Scale().shown(None)
+            >>> RatingScale().label_of(None)
             'not rated'
         """
         if score is None:
@@ -117,11 +117,11 @@ class Scale:
         return {**plain, "levels": [list(level) for level in self.levels]}
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Scale:
+    def from_dict(cls, fields: Mapping[str, Any]) -> RatingScale:
         """Return the scale of `to_dict`.
 
         Examples:
-            >>> Scale.from_dict(Scale("order").to_dict()).kind
+            >>> RatingScale.from_dict(RatingScale("order").to_dict()).kind
             'order'
         """
         levels = tuple(

@@ -85,7 +85,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["counted"] = plural
     environment.filters["number"] = number
-    environment.globals["shown"] = clock.shown
+    environment.globals["local_time"] = clock.local_time
     environment.globals["time_left"] = clock.time_left
     environment.globals["ago"] = clock.ago
     environment.globals["moment"] = t.moment

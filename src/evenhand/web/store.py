@@ -108,7 +108,7 @@ def open_store(where: str) -> Store:
     try:
         writing = _sqlite(path)
         _upgrade(writing, path)
-        address = f"sqlite:///file:{_quoted(path)}?mode=ro&uri=true"
+        address = f"sqlite:///file:{_quote_path(path)}?mode=ro&uri=true"
         reading = sa.create_engine(
             address,
             poolclass=StaticPool,
@@ -134,7 +134,7 @@ def read_only(path: Path) -> sqlite3.Connection:
     """
     if not path.is_file():
         raise OptionError(f"{path}: There is no such file.")
-    return sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True)
+    return sqlite3.connect(f"file:{_quote_path(path)}?mode=ro", uri=True)
 
 
 def backup(path: Path, target: Path) -> None:
@@ -178,7 +178,7 @@ def _lock(path: Path) -> IO[str]:
     return lock
 
 
-def _quoted(path: Path) -> str:
+def _quote_path(path: Path) -> str:
     text = str(path.resolve())
     return text.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 

@@ -67,7 +67,7 @@ def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
     return CheckConstraint(f"{column} IN ({listed})", name=column)
 
 
-def _hashed(column: str) -> CheckConstraint:
+def _hash_length(column: str) -> CheckConstraint:
     return CheckConstraint(f"length({column}) = 64", name=column)
 
 
@@ -97,7 +97,7 @@ session = Table(
     Column("organiser_id", Number, ForeignKey("organiser.id"), nullable=False),
     Column("created_at", Time, nullable=False),
     Column("expires_at", Time, nullable=False),
-    _hashed("token_sha256"),
+    _hash_length("token_sha256"),
 )
 evaluation = Table(
     "evaluation",
@@ -124,7 +124,7 @@ evaluation = Table(
     _one_of("state", STATES),
     CheckConstraint("length(slug) = 12", name="slug"),
     CheckConstraint("paused IN (0, 1)", name="paused"),
-    _hashed("head_hash"),
+    _hash_length("head_hash"),
 )
 secret = Table(
     "secret",
@@ -133,7 +133,7 @@ secret = Table(
     Column("number", Integer, nullable=False),
     Column("secret", Hash, nullable=False),
     PrimaryKeyConstraint("evaluation_id", "number"),
-    _hashed("secret"),
+    _hash_length("secret"),
 )
 private = Table(
     "private",
@@ -143,7 +143,7 @@ private = Table(
     Column("key", Hash, nullable=False),
     Column("conflicts", Text, nullable=False, default="[]"),
     PrimaryKeyConstraint("evaluation_id", "number"),
-    _hashed("key"),
+    _hash_length("key"),
 )
 """What is never published of a draw: its key, and code and item of each conflict."""
 signin = Table(
@@ -155,7 +155,7 @@ signin = Table(
     Column("name", Text, nullable=False, default=""),
     Column("expires_at", Time, nullable=False),
     Column("used_at", Time),
-    _hashed("token_sha256"),
+    _hash_length("token_sha256"),
 )
 member = Table(
     "member",
@@ -216,7 +216,7 @@ link = Table(
     Column("revoked_at", Time),
     _of("reviewer", "reviewer_id"),
     UniqueConstraint("evaluation_id", "reviewer_id", "serial"),
-    _hashed("token_sha256"),
+    _hash_length("token_sha256"),
 )
 draw = Table(
     "draw",

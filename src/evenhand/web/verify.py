@@ -65,7 +65,7 @@ def _faults(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN4
     yield from _close(row, events)
     yield from _files(connection, row.id, events)
     if row.state in FIXED:
-        yield from _sealed(connection, row, events)
+        yield from _lists(connection, row, events)
     if row.state == "purged":
         yield from _rules(connection, row.id, events[:-1], None)
         return
@@ -123,7 +123,7 @@ def _hash_of(text: str | None, what: str) -> Json:
     return record["sha256"] if is_dict(record) and whole else None
 
 
-def _told(
+def _logged_draws(
     events: Events,
 ) -> tuple[dict[int, Json], dict[tuple[int, int], tuple[Json, Json, Json]]]:
     """Return the seal of each draw, and what the log says of each of its parts."""
@@ -147,7 +147,7 @@ def _draws(
     connection: sa.Connection, evaluation_id: int, events: Events
 ) -> Iterator[str]:
     """Hold every draw, its lists and its secret against the log."""
-    seals, logged = _told(events)
+    seals, logged = _logged_draws(events)
     draws = {
         (row.number, row.part): row for row in reads.draws(connection, evaluation_id)
     }
@@ -225,7 +225,7 @@ def _decisions(
             yield f"decision {number} is not what the log says."
 
 
-def _sealed(connection: sa.Connection, row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
+def _lists(connection: sa.Connection, row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
     """Hold what is used against the lists that were sealed."""
     draws = reads.draws(connection, row.id)
     text = draws[-1].lists if draws else None
@@ -270,7 +270,7 @@ def _people(
     }
     if key is None or codes_of(key, names) != codes:
         yield "the codes are not those that the key gives these names."
-    now = people_hashes(key or "", reads.named(connection, evaluation_id))
+    now = people_hashes(key or "", reads.names_and_conflicts(connection, evaluation_id))
     for code in sorted({*stated, *now}):
         if stated.get(code) != now.get(code):
             yield f"{code} is not the person, or has not the conflicts, as sealed."

@@ -21,17 +21,17 @@ from evenhand.errors import EvenhandError
 from evenhand.web import reads
 from evenhand.web import tables as t
 from evenhand.web.accept import (
-    Answer,
     Done,
-    Known,
     Open,
     Rater,
+    ReviewAnswer,
+    ReviewTask,
     Sending,
-    Task,
+    Snapshot,
     Writes,
     accept,
 )
-from evenhand.web.scale import Scale
+from evenhand.web.scale import RatingScale
 from evenhand.web.states import Stage
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Change = Callable[[sa.Connection, datetime], Any]
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 """What a database that is full, restarting or away raises."""
 MOST = 400
@@ -131,23 +131,25 @@ class Writer(threading.Thread):
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self.start()
 
-    async def rate(self, sending: Sending) -> Answer:
+    async def rate(self, sending: Sending) -> ReviewAnswer:
         """Hand over a rating; the answer comes after the commit.
 
         Raises:
             UnsavedError: If the database fails.
         """
-        answer: Answer = await self._wait(sending)
+        answer: ReviewAnswer = await self._wait(sending)
         return answer
 
-    async def change(self, change: Callable[[sa.Connection, datetime], Found]) -> Found:
+    async def change(
+        self, change: Callable[[sa.Connection, datetime], Result]
+    ) -> Result:
         """Run a change in a transaction of its own.
 
         Raises:
             RefusedError: If it is not allowed.
             UnsavedError: If the database fails.
         """
-        result: Found = await self._wait(change)
+        result: Result = await self._wait(change)
         return result
 
     async def tidy(self) -> None:
@@ -195,7 +197,7 @@ class Writer(threading.Thread):
                 with self._store.writing.begin() as connection:
                     result = job.what(connection, self._clock())  # type: ignore[operator]  # a change
         except FAILURES as error:
-            job.tell(None, _unsaved(error))
+            job.tell(None, _failure(error))
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
             job.tell(None, error)
         else:
@@ -210,7 +212,7 @@ class Writer(threading.Thread):
                 answers = write_batch(connection, sendings, self._clock())
         except FAILURES as error:
             for job in batch:
-                job.tell(None, _unsaved(error))
+                job.tell(None, _failure(error))
             return
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
             if len(batch) > 1:
@@ -230,16 +232,16 @@ def reason_of(error: Exception) -> str:
     return " ".join(str(getattr(error, "orig", error)).split())
 
 
-def _unsaved(error: Exception) -> UnsavedError:
+def _failure(error: Exception) -> UnsavedError:
     text = f"The database fails, so nothing was saved: {reason_of(error)}."
     return UnsavedError(text, 503)
 
 
 def write_batch(
     connection: sa.Connection, batch: Sequence[Sending], now: datetime
-) -> list[Answer]:
+) -> list[ReviewAnswer]:
     """Answer a batch, and write what it changes, in the transaction of a connection."""
-    snapshot = read_known(connection, batch)
+    snapshot = read_snapshot(connection, batch)
     answers, writes = accept(batch, snapshot, now, lambda: secrets.token_hex(32))
     if writes.done:
         _write(connection, writes, now)
@@ -258,12 +260,12 @@ def stage_of(row: Any, n_begun: int = 0) -> Stage:  # noqa: ANN401 - a row
     )
 
 
-def scale_of(row: Any) -> Scale:  # noqa: ANN401 - a row
+def scale_of(row: Any) -> RatingScale:  # noqa: ANN401 - a row
     """Return the scale of a row of the table of evaluations."""
-    return Scale.from_dict(json.loads(row.scale)) if row.scale else Scale()
+    return RatingScale.from_dict(json.loads(row.scale)) if row.scale else RatingScale()
 
 
-def read_known(connection: sa.Connection, batch: Sequence[Sending]) -> Known:
+def read_snapshot(connection: sa.Connection, batch: Sequence[Sending]) -> Snapshot:
     """Read what a batch needs to know, in five statements whatever its size.
 
     The evaluations come first, and on PostgreSQL are locked, so that what is read
@@ -305,12 +307,12 @@ def read_known(connection: sa.Connection, batch: Sequence[Sending]) -> Known:
     ids = list(evaluations)
     people = {(rater.evaluation, rater.reviewer) for rater in raters.values()}
     done = _done(connection, ids, batch)
-    return Known(raters, evaluations, _tasks(connection, people), done)
+    return Snapshot(raters, evaluations, _tasks(connection, people), done)
 
 
 def _tasks(
     connection: sa.Connection, people: set[tuple[int, int]]
-) -> dict[tuple[int, int, int], Task]:
+) -> dict[tuple[int, int, int], ReviewTask]:
     rows = connection.execute(
         sa.select(t.task, t.item.c.label)
         .join_from(t.task, t.item)
@@ -319,7 +321,7 @@ def _tasks(
         )
     )
     return {
-        (row.evaluation_id, row.reviewer_id, row.place): Task(
+        (row.evaluation_id, row.reviewer_id, row.place): ReviewTask(
             row.id, row.label, row.version, row.state, row.score, row.note
         )
         for row in rows
