@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
 from evenhand.lab import figures
-from evenhand.lab.figures import Row
+from evenhand.lab.figures import FigureRow
 
 X = Axis("m", "number of reviewers", (1, 100), (1, 10, 100), "log")
 Y = Axis("gain", "improvement (%)", (-10, 110))
@@ -20,7 +20,7 @@ STYLES = {
     "votes": Style("the paper's votes", charts.BLUE),
     "sign": Style("sign", charts.ORANGE, "square", (4, 2), filled=False),
 }
-ROWS: list[Row] = [
+ROWS: list[FigureRow] = [
     {"m": 2, "gain": 10.0, "method": "votes", "low": 8.0, "high": 12.0},
     {"m": 50, "gain": 80.0, "method": "votes", "low": 79.0, "high": 81.0},
     {"m": 2, "gain": 0.0, "method": "sign"},
@@ -36,7 +36,7 @@ def drawn() -> str:
 
 def test_the_chart_is_valid_vega_lite() -> None:
     chart = charts.lines(ROWS, STYLES, x=X, y=Y, title="Two items")
-    point: list[Row] = [{"m": 10, "gain": 50.0, "label": "look here"}]
+    point: list[FigureRow] = [{"m": 10, "gain": 50.0, "label": "look here"}]
     layer = charts.labelled_points(point, x=X, y=Y)
     whole = charts.beside([charts.over(chart, layer), chart])
     assert alt.HConcatChart.from_dict(whole).to_dict()["$schema"].endswith(".json")
@@ -52,7 +52,7 @@ def test_axes_title_and_lines_are_named() -> None:
 
 
 def test_an_error_bar_is_drawn_for_rows_that_have_one() -> None:
-    bare: list[Row] = [
+    bare: list[FigureRow] = [
         {k: v for k, v in row.items() if k not in ("low", "high")} for row in ROWS
     ]
     without = charts.svg(charts.lines(bare, STYLES, x=X, y=Y))
@@ -77,7 +77,7 @@ def test_charts_side_by_side_are_as_wide_as_all_of_them() -> None:
 
 
 def test_labels_lie_over_a_chart() -> None:
-    point: list[Row] = [{"m": 10, "gain": 50.0, "label": "look here"}]
+    point: list[FigureRow] = [{"m": 10, "gain": 50.0, "label": "look here"}]
     layer = charts.labelled_points(point, x=X, y=Y)
     chart = charts.lines(ROWS, STYLES, x=X, y=Y, title="Two items")
     picture = charts.svg(charts.over(chart, layer))

@@ -37,7 +37,7 @@ from evenhand.records.record import (
     seal_record,
     secret_record,
 )
-from evenhand.records.replay import Audit, Check
+from evenhand.records.replay import Audit, AuditStep
 from examples.generate import FOLDERS, HERE, PEOPLE, SECRET, TALKS
 
 ROOT = Path(__file__).parent.parent
@@ -289,7 +289,7 @@ def documents() -> Iterator[object]:
     drawn = assign(TALKS, PEOPLE, design="balanced", per_reviewer=3, secret=SECRET)
     yield from (assignment_record(drawn), seal_record(SECRET), secret_record(SECRET))
     yield decision_record(compare([7], [6], rng=7))
-    yield Audit((Check("record", "same", "It fits."),)).to_dict()
+    yield Audit((AuditStep("record", "same", "It fits."),)).to_dict()
     yield [method.describe() for method in methods()]
     yield lab.check_theorems(only=("Theorem 1",), rng=7).to_dict()
     yield lab.simulate(Scenario(reviewers=2), ["votes"], trials=2, rng=7).to_dict()

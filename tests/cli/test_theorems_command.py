@@ -12,19 +12,21 @@ from evenhand.arrays import Floats
 from evenhand.cli.study import theorems as command
 from evenhand.errors import OptionError
 from evenhand.lab import claims_paper, theorems
-from evenhand.lab.theorems import Row, Trial, all_claims
+from evenhand.lab.theorems import ClaimRow, Trial, all_claims
 from tests.commands import FIELDS
 
-Check = Callable[[Trial], Row]
+Check = Callable[[Trial], ClaimRow]
 LONG = Fraction(1, 3) ** 400
 CLAIMS = all_claims()
 
 
-def claim(name: str, margin: Fraction, *, holds: bool) -> Row:
-    return Row(name, f"Checked {name} [on] scales.", "by hand", margin, holds=holds)
+def claim(name: str, margin: Fraction, *, holds: bool) -> ClaimRow:
+    return ClaimRow(
+        name, f"Checked {name} [on] scales.", "by hand", margin, holds=holds
+    )
 
 
-def broken(_: Trial) -> Row:
+def broken(_: Trial) -> ClaimRow:
     return claim("Theorem 9", Fraction(-1, 7), holds=False)
 
 
@@ -116,7 +118,7 @@ def test_the_result_can_be_written_to_a_file(tmp_path: Path) -> None:
 def test_the_full_search_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def claimed(trial: Trial) -> Row:
+    def claimed(trial: Trial) -> ClaimRow:
         seen.append(trial.quick)
         return claim("Theorem 0", Fraction(1), holds=True)
 

@@ -25,7 +25,7 @@ from evenhand.engines.executors import cores, dask, processes, run_parts, worker
 from evenhand.errors import OptionError
 from evenhand.lab import simulation
 from evenhand.lab.scenario import Scenario
-from evenhand.lab.simulation import BLOCK, TIMED, Plan, draw_ratings, simulate
+from evenhand.lab.simulation import BLOCK, TIMED, TrialPlan, draw_ratings, simulate
 from evenhand.lab.theorems import check_theorems
 from evenhand.ranking.ranking import rank
 
@@ -123,7 +123,7 @@ def test_everything_else_is_the_same_anywhere(address: str) -> None:
         assert len(place.sent) > 200
 
 
-def mortal_block(folder: str, plan: Plan, number: int) -> tuple[Floats, int]:
+def mortal_block(folder: str, plan: TrialPlan, number: int) -> tuple[Floats, int]:
     """Run a block; the first time that block 20 is at work, its process is killed."""
     with Path(folder, "begun").open("a") as log:
         log.write(f"{number} {os.getpid()}\n")
@@ -198,7 +198,7 @@ def test_what_cannot_be_sent_is_said() -> None:
             pool.submit(raise_odd).result()
 
 
-def slow_block(plan: Plan, number: int) -> tuple[Floats, int]:
+def slow_block(plan: TrialPlan, number: int) -> tuple[Floats, int]:
     time.sleep(0.5 if number > TIMED else 0.0)
     return BLOCKS(plan, number)
 

@@ -13,7 +13,7 @@ import pytest
 
 from evenhand.lab.scales import families
 from evenhand.lab.scenario import Scenario
-from evenhand.lab.simulation import Row, simulate
+from evenhand.lab.simulation import RiskRow, simulate
 
 GOLDEN = json.loads(
     (Path(__file__).parent.parent / "golden" / "oracle_simulate.json").read_text()
@@ -33,7 +33,7 @@ OFF = 0.3
 STRICT = [name for name in families() if name != "levels"]
 
 
-def gain(row: Row) -> tuple[float, float]:
+def gain(row: RiskRow) -> tuple[float, float]:
     assert row.improvement is not None
     assert row.improvement_se is not None
     return row.improvement, row.improvement_se

@@ -12,7 +12,7 @@ from evenhand.ab import rules
 from evenhand.ab.methods import Guarded
 from evenhand.lab import claims_beyond
 from evenhand.lab.claims_beyond import scored_ties, shapes, tie_gain
-from evenhand.lab.theorems import Row, check_theorems
+from evenhand.lab.theorems import ClaimRow, check_theorems
 from evenhand.lab.worlds import Chances, Drawn, First, Order, Scores
 from evenhand.posets.graph import Comparisons
 from evenhand.randomness import Chance
@@ -23,7 +23,9 @@ from evenhand.ranking.ties import Layer, Sheets
 Floats = NDArray[np.float64]
 
 
-def checked(name: str, broken: tuple[str, object] | None = None, seed: int = 7) -> Row:
+def checked(
+    name: str, broken: tuple[str, object] | None = None, seed: int = 7
+) -> ClaimRow:
     with pytest.MonkeyPatch.context() as patch:
         if broken is not None:
             patch.setattr(claims_beyond, *broken)

@@ -77,7 +77,7 @@ def test_cleaning_and_scaling_by_the_data_are_found_out_by_the_search(
     rule: OwnRule, design: str, right: Fraction
 ) -> None:
     tried = against_coin(own_rule(rule), design, 4, truths=TRUTHS[:1])
-    (found,) = tried.searched(600, 2019, families=False)
+    (found,) = tried.search(600, 2019, families=False)
     assert HALF + found.margin <= right
 
 

@@ -16,10 +16,10 @@ def canonical(gap: Fraction) -> Fraction:
     return (1 + (share if gap > 0 else -share)) / 2
 
 
-def searched(
+def search(
     rule: str | Chances, m: int, budget: int, seed: int, design: str = "halves"
 ) -> tuple[Witness, ...]:
-    return against_coin(rule, design, m).searched(budget, seed)
+    return against_coin(rule, design, m).search(budget, seed)
 
 
 @pytest.mark.parametrize("m", [2, 4])
@@ -27,11 +27,11 @@ def searched(
     "rule", ["sign", "mean", "median", "median(lower)", "median(middle)", "trimmed"]
 )
 def test_fixed_rules_do_not_dominate_a_coin(rule: str, m: int) -> None:
-    assert min(one.margin for one in searched(rule, m, 60, 1)) == 0
+    assert min(one.margin for one in search(rule, m, 60, 1)) == 0
 
 
 def test_the_vote_of_two_has_the_margin_of_the_formula_at_its_witness() -> None:
-    for witness in searched("votes", 2, 200, 3):
+    for witness in search("votes", 2, 200, 3):
         (low1, high1), (low2, high2) = witness.scales
         right = (canonical(high1 - low2) + canonical(high2 - low1)) / 2
         assert witness.margin == right - HALF > 0
@@ -42,21 +42,21 @@ def test_the_vote_of_two_has_the_margin_of_the_formula_at_its_witness() -> None:
     [("halves", 3), ("halves", 4), ("coins", 3), ("matched", 4), ("panels", 4)],
 )
 def test_the_vote_dominates_a_coin_under_every_design(design: str, m: int) -> None:
-    assert min(one.margin for one in searched("votes", m, 40, 4, design)) > 0
+    assert min(one.margin for one in search("votes", m, 40, 4, design)) > 0
 
 
 def test_a_biased_coin_that_leans_the_wrong_way_is_caught() -> None:
     def leaning(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
         return 1 - canonical(one[0] - two[0])
 
-    found = searched(own_rule(leaning), 2, 60, 6)
+    found = search(own_rule(leaning), 2, 60, 6)
     assert [witness.truth for witness in found] == [(0, 1), (1, 0)]
     assert sum(witness.margin for witness in found) < 0
 
 
 def test_flips_do_not_dominate_the_index_order_at_every_true_ranking() -> None:
     # At the true ranking 0, 1, 2 the index order is always right.
-    found = contest(flips, index_order, World(3, 2)).searched(200, 1)
+    found = contest(flips, index_order, World(3, 2)).search(200, 1)
     worst = min(found)
     assert worst.margin < 0
     assert worst.truth == (0, 1, 2)
@@ -69,7 +69,7 @@ def test_the_margin_of_three_items_is_the_formula_at_its_witness() -> None:
     # a > b, a > c leaves b, c free and a > c, b > c leaves a, b free, and the coin is
     # right with the canonical probability, averaged over the two assignments. The
     # uniform ordering is right half of the time in these two cases.
-    for witness in contest(flips, uniform, World(3, 2)).searched(40, 2):
+    for witness in contest(flips, uniform, World(3, 2)).search(40, 2):
         one, other = witness.scales
         gain = Fraction(0)
         for worse, better in ((0, 1), (1, 2)):
@@ -82,5 +82,5 @@ def test_the_margin_of_three_items_is_the_formula_at_its_witness() -> None:
 
 
 def test_the_same_seed_gives_the_same_witness() -> None:
-    one, two, other = (searched("votes", 4, 30, seed) for seed in (1, 1, 2))
+    one, two, other = (search("votes", 4, 30, seed) for seed in (1, 1, 2))
     assert one == two != other

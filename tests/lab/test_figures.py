@@ -18,7 +18,7 @@ from evenhand.lab.figures import (
     QUICK,
     REVIEWERS,
     Figure,
-    Row,
+    FigureRow,
     Size,
     reproduce,
 )
@@ -48,7 +48,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def only(figure: Figure, **fields: object) -> Row:
+def only(figure: Figure, **fields: object) -> FigureRow:
     rows = [
         row
         for row in figure.rows

@@ -25,7 +25,7 @@ from evenhand.lab.worlds import (
     flips,
     graph,
     index_order,
-    loss_named,
+    loss_by_name,
     margin_polynomial,
 )
 
@@ -102,7 +102,7 @@ def test_samples_have_the_law_of_algorithm_1() -> None:
     slopes = [Fraction(1, 4), Fraction(1), Fraction(2, 3)]
     shifts = [Fraction(2), Fraction(0), Fraction(1, 3)]
 
-    where, kendall = World(4, 3), loss_named("kendall")
+    where, kendall = World(4, 3), loss_by_name("kendall")
     truths = where.truths()
     start = [
         Fraction(kendall(index_order(graph(4, edges)), truth))

@@ -15,9 +15,9 @@ from evenhand.lab.worlds import (
     Polynomial,
     Scores,
     coin_law,
+    draw_ranking,
     evaluate,
     graph,
-    weighed,
 )
 from evenhand.posets.graph import Comparisons
 from evenhand.randomness import Chance, outcomes
@@ -58,7 +58,7 @@ def test_a_ranking_is_drawn_with_its_probability(parts: Sequence[int]) -> None:
         order: Fraction(part, sum(parts))
         for order, part in zip(orders, parts, strict=False)
     }
-    assert outcomes(lambda chance: weighed(law, chance)) == law
+    assert outcomes(lambda chance: draw_ranking(law, chance)) == law
 
 
 @settings(max_examples=40)

@@ -17,7 +17,14 @@ from evenhand.arrays import Floats
 from evenhand.errors import OptionError
 from evenhand.lab import simulation
 from evenhand.lab.scenario import Scenario
-from evenhand.lab.simulation import BLOCK, Plan, Row, draw_ratings, run_block, simulate
+from evenhand.lab.simulation import (
+    BLOCK,
+    RiskRow,
+    TrialPlan,
+    draw_ratings,
+    run_block,
+    simulate,
+)
 from evenhand.method import as_method, methods
 from evenhand.ranking.methods import Flips
 from evenhand.ratings import Ratings
@@ -40,7 +47,7 @@ def backwards(ratings: Ratings, _: np.random.Generator) -> list[int]:
     return list(range(ratings.n_items))[::-1]
 
 
-def gain(row: Row) -> tuple[float, float]:
+def gain(row: RiskRow) -> tuple[float, float]:
     assert row.improvement is not None
     assert row.improvement_se is not None
     return row.improvement, row.improvement_se
@@ -208,7 +215,7 @@ def test_ties_are_noticed_for_two_items_too() -> None:
 
 
 def test_more_trials_begin_with_the_same_ones() -> None:
-    plans = [Plan(SMALL, (Flips(),), ("kendall",), 0, n, 7) for n in (100, 1000)]
+    plans = [TrialPlan(SMALL, (Flips(),), ("kendall",), 0, n, 7) for n in (100, 1000)]
     first, longer = (run_block(plan, 0) for plan in plans)
     assert first[0].tolist() == longer[0].tolist()
     assert [len(run_block(plans[0], number)[0]) for number in range(2)] == [64, 36]

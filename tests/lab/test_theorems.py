@@ -19,10 +19,10 @@ from evenhand.lab.worlds import (
     Estimator,
     First,
     Scores,
+    draw_ranking,
     flips,
     flips_from_uniform,
     uniform,
-    weighed,
 )
 from evenhand.posets.graph import Comparisons
 from evenhand.posets.orderings import all_orderings
@@ -161,7 +161,7 @@ def only_uniform(scan: str) -> Estimator:
 
     def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
         del scores, first
-        return lambda chance: weighed(uniform(comparisons), chance)
+        return lambda chance: draw_ranking(uniform(comparisons), chance)
 
     return estimator
 

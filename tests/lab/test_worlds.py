@@ -20,8 +20,8 @@ from evenhand.lab.worlds import (
     flips_from_uniform,
     graph,
     index_order,
-    loss_named,
-    started,
+    loss_by_name,
+    start_from,
     twins_from,
     uniform,
 )
@@ -49,7 +49,9 @@ def enumerated(
         assigned = dict.fromkeys(ways, Fraction(1, len(ways)))
 
     def expected(law: Mapping[Order, Fraction], truth: Order) -> Fraction:
-        losses = [mass * loss_named(loss)(order, truth) for order, mass in law.items()]
+        losses = [
+            mass * loss_by_name(loss)(order, truth) for order, mass in law.items()
+        ]
         return sum(losses, Fraction(0))
 
     def margin(truth: Order, table: Table) -> Fraction:
@@ -71,7 +73,7 @@ def enumerated(
 
 
 def alone(start: Ordinal) -> Estimator:
-    return started(start, lambda *given: lambda _: given[2])
+    return start_from(start, lambda *given: lambda _: given[2])
 
 
 @settings(max_examples=12)
@@ -151,9 +153,9 @@ def test_a_world_has_all_truths_and_all_pairs() -> None:
 
 def test_losses_are_counted_by_hand() -> None:
     order, truth = (2, 0, 1, 3), (0, 1, 2, 3)
-    found = [loss_named(name)(order, truth) for name in ("zero-one", "kendall")]
+    found = [loss_by_name(name)(order, truth) for name in ("zero-one", "kendall")]
     assert found == [1, 2]
-    assert loss_named("footrule")(order, truth) == 4
+    assert loss_by_name("footrule")(order, truth) == 4
 
 
 @settings(max_examples=40)

@@ -12,10 +12,10 @@ from evenhand.records.log import (
     MOVES,
     Head,
     append,
-    decision_seed,
     follow,
     payload_hash,
     seed_from,
+    seed_of_decision,
 )
 
 SEAL = "5e" * 32
@@ -80,10 +80,10 @@ def test_a_payload_cannot_be_guessed_without_its_salt() -> None:
 
 @given(st.text("0123456789abcdef", min_size=64, max_size=64))
 def test_the_seed_has_53_bits_and_follows_all_that_enters_it(nonces: str) -> None:
-    seed = decision_seed("0" * 64, nonces)
+    seed = seed_of_decision("0" * 64, nonces)
     assert 0 <= seed < 2**53
-    assert seed != decision_seed("1" + "0" * 63, nonces)
-    assert seed != decision_seed("0" * 64, nonces, "1")
+    assert seed != seed_of_decision("1" + "0" * 63, nonces)
+    assert seed != seed_of_decision("0" * 64, nonces, "1")
 
 
 RATED = {"kind": "rated", "says": {"nonce": "a" * 32}}

@@ -22,7 +22,7 @@ from evenhand.designs import AB_DESIGNS
 from evenhand.lab import claims_paper, dominance
 from evenhand.lab.claims_paper import over_half
 from evenhand.lab.dominance import Contest, against_coin, contest, scales_text
-from evenhand.lab.theorems import Found, Trial, claim, least
+from evenhand.lab.theorems import Evidence, Trial, claim, least
 from evenhand.lab.worlds import (
     TRUTHS,
     Estimator,
@@ -53,7 +53,7 @@ sorter = functools.partial(sorter_program, anchors=False)
 
 
 @claim("Theorem G", "enumeration")
-def theorem_g(_: Trial) -> Found:
+def theorem_g(_: Trial) -> Evidence:
     """No monotone and antisymmetric rule is ever below a half.
 
     Sign, mean, medians, trimmed mean and rank sum are right at least half of the time
@@ -67,7 +67,7 @@ def theorem_g(_: Trial) -> Found:
 
 
 @claim("Theorem G, strict", "search")
-def theorem_g_strict(trial: Trial) -> Found:
+def theorem_g_strict(trial: Trial) -> Evidence:
     """A mixture with the votes is strictly above a half.
 
     A mixture of nine parts trimmed, mean, median, midrank or sign and one part votes is
@@ -77,7 +77,7 @@ def theorem_g_strict(trial: Trial) -> Found:
     return least(
         trial.lowest(
             f"{statistic}, {design}",
-            against_coin(_guarded(statistic), design, m, "only", TRUTHS[:1]),
+            against_coin(_guarded_chance(statistic), design, m, "only", TRUTHS[:1]),
             trial.pick(12, 300) // (m // 2),
         )
         for design, m, statistic in itertools.product(AB_DESIGNS, (2, 4), GUARDED)
@@ -86,7 +86,7 @@ def theorem_g_strict(trial: Trial) -> Found:
 
 
 @claim("Theorem G, any gaps", "enumeration")
-def theorem_g_any_gaps(_: Trial) -> Found:
+def theorem_g_any_gaps(_: Trial) -> Evidence:
     """The claim is the same under every assignment, however large the gaps are.
 
     Two reviewers give 1 and 0, and 1e18 and 1e6 (or 1e17). Votes and guarded claim the
@@ -119,7 +119,7 @@ def _exact_chance(method: Rule, first: int, second: int) -> Fraction:
     return Fraction(np.asarray(chance).item())
 
 
-def _guarded(statistic: str) -> Chances:
+def _guarded_chance(statistic: str) -> Chances:
     return Guarded(eps=Fraction(1, 10), statistic=statistic).chance
 
 
@@ -136,7 +136,7 @@ def _tables(m: int, design: str) -> Iterator[Table]:
 
 
 @claim("Theorem D", "counterexample")
-def theorem_d(trial: Trial) -> Found:
+def theorem_d(trial: Trial) -> Evidence:
     """Every rule without coins has scales on which it is no better than a coin.
 
     On scales on which each reviewer is four times as high as the one before, every
@@ -152,13 +152,13 @@ def theorem_d(trial: Trial) -> Found:
         for witness in over_half(FIXED, design, m, [_apart(m, 4)])
     )
     with_coins = [
-        against_coin(_guarded(statistic), design, 4, "only").margin(
+        against_coin(_guarded_chance(statistic), design, 4, "only").margin(
             TRUTHS[0], _apart(4, FAR)
         )
         for design, statistic in itertools.product(AB_DESIGNS, GUARDED)
     ]
     holds = margin <= 0 < min(with_coins) <= max(with_coins) < Fraction(1, 10**6)
-    return Found(margin, holds, text, {"most": most})
+    return Evidence(margin, holds, text, {"most": most})
 
 
 def _apart(m: int, far: int) -> Table:
@@ -167,7 +167,7 @@ def _apart(m: int, far: int) -> Table:
 
 
 @claim("Theorem K", "search")
-def theorem_k(trial: Trial) -> Found:
+def theorem_k(trial: Trial) -> Evidence:
     """The sorter beats every ordinal method, given any comparisons.
 
     Given each of the {cases} shapes of 2 to {most} comparisons of 4 items and a uniform
@@ -180,7 +180,7 @@ def theorem_k(trial: Trial) -> Found:
     cases = [edges for m in range(2, most + 1) for edges in shapes(4, m)]
     for edges in cases:
         tried = contest(sorter, uniform, World(4, edges))
-        margin = trial.averaged(tried, trial.pick(6, 120))[0] * len(tried.truths)
+        margin = trial.average_margin(tried, trial.pick(6, 120))[0] * len(tried.truths)
         if tried.asks:
             text = f"given {edges}: T P(right) = {float(1 + margin):.6f}"
             margins.append((margin, text))
@@ -209,7 +209,7 @@ def shapes(n: int, m: int) -> list[Edges]:
 
 
 @claim("Theorem T", "enumeration")
-def theorem_t(trial: Trial) -> Found:
+def theorem_t(trial: Trial) -> Evidence:
     """Ties broken by scores beat ties broken by lot, at every true ranking.
 
     Given each of {shapes} shapes of comparisons of 3 and 4 items, at every true
@@ -282,7 +282,7 @@ def _sheets(
 
 
 @claim("Theorem A", "search")
-def theorem_a(trial: Trial) -> Found:
+def theorem_a(trial: Trial) -> Evidence:
     """Scores set against items that both reviewers scored keep the guarantee.
 
     Two reviewers who also scored the same one or two other items, wherever these are in
@@ -312,7 +312,7 @@ def _anchored_margin(truth: Order, table: Table) -> Fraction:
 @claim("Can fail: median", "search", statistic="median")
 @claim("Can fail: mean", "search", statistic="mean")
 @claim("Can fail: sign", "search", statistic="sign")
-def fails(trial: Trial, statistic: str) -> Found:
+def fails(trial: Trial, statistic: str) -> Evidence:
     """The search finds that sign, mean and median do not strictly beat a coin.
 
     From random scales, without being told the paper's, the search finds scales on which
@@ -324,17 +324,17 @@ def fails(trial: Trial, statistic: str) -> Found:
         trial.lowest(name, against_coin(name, "halves", m), budget, families=False)
         for name, m in itertools.product(names, (2, 4))
     )
-    return Found(margin, margin <= 0, text, {"names": ", ".join(names)})
+    return Evidence(margin, margin <= 0, text, {"names": ", ".join(names)})
 
 
-def _less_often(trial: Trial, tried: Contest, quick: int, full: int) -> Found:
-    margin, text = trial.averaged(tried, trial.pick(quick, full), families=False)
+def _less_often(trial: Trial, tried: Contest, quick: int, full: int) -> Evidence:
+    margin, text = trial.average_margin(tried, trial.pick(quick, full), families=False)
     often = f"{float(6 * margin + 1):.4f} times as often"
-    return Found(margin, margin < 0, f"{often}: {text}")
+    return Evidence(margin, margin < 0, f"{often}: {text}")
 
 
 @claim("Can fail: re-used reviewers", "search")
-def fails_without_retiring(trial: Trial) -> Found:
+def fails_without_retiring(trial: Trial) -> Evidence:
     """The search finds that re-using reviewers breaks Theorem 5.
 
     Given 0 > 2 and 1 > 3, the search finds scales on which Algorithm 1 without retiring
@@ -361,19 +361,19 @@ def reusing_flips(comparisons: Comparisons, scores: Scores, first: First) -> Dra
 
 
 @claim("Can fail: Appendix C scan", "search")
-def fails_printed_scan(trial: Trial) -> Found:
+def fails_printed_scan(trial: Trial) -> Evidence:
     """The search finds that the printed scan fails given comparisons.
 
     Given 0 > 1 and 2 > 3 and the true ranking 0, 1, 2, 3, the search finds scales on
     which the printed scan finds it less often than the uniform ordering, which does so
     in one case of six.
     """
-    tried = claims_paper.given("paper", ((0, 1), (2, 3)))
+    tried = claims_paper.scan_given("paper", ((0, 1), (2, 3)))
     return _less_often(trial, tried, 100, 2000)
 
 
 @claim("Can fail: silence", "counterexample")
-def fails_if_silent(_: Trial) -> Found:
+def fails_if_silent(_: Trial) -> Evidence:
     """Whoever is silent about one item only breaks every claim on two items.
 
     One reviewer gives 1 to the better of two items and nothing to the other, and one
@@ -385,11 +385,11 @@ def fails_if_silent(_: Trial) -> Found:
     }
     margin = max(right.values()) - HALF
     facts = {name: f"{float(chance):.4g}" for name, chance in right.items()}
-    return Found(margin, margin < 0, "halves, given a score of each item", facts)
+    return Evidence(margin, margin < 0, "halves, given a score of each item", facts)
 
 
 @claim("Can fail: silence, ranking", "counterexample")
-def fails_if_silent_ranking(_: Trial) -> Found:
+def fails_if_silent_ranking(_: Trial) -> Evidence:
     """Whoever is silent about one set of items only breaks the ranking theorems.
 
     Two reviewers get 0 and 2, or 1 and 2, at random, and 0 and 1 are better than 2. One
@@ -407,11 +407,11 @@ def fails_if_silent_ranking(_: Trial) -> Found:
         margins.append(law.get((better, worse, 2), Fraction(0)) - HALF)
     margin = max(margins)
     facts = {"right": f"{float(margin + HALF):.4f}"}
-    return Found(margin, margin < 0, "given that both answered", facts)
+    return Evidence(margin, margin < 0, "given that both answered", facts)
 
 
 @claim("Can fail: silence, p-values", "enumeration")
-def fails_if_silent_p_values(_: Trial) -> Found:
+def fails_if_silent_p_values(_: Trial) -> Evidence:
     """Silence about one item only makes small p-values too frequent.
 
     Of 8 reviewers of two equal items, each assigned by a fair coin, the four who score
@@ -438,4 +438,4 @@ def fails_if_silent_p_values(_: Trial) -> Found:
         seen += [is_small(first, second)] if first and second else []
     share = Fraction(sum(seen), len(seen))
     facts = {"alpha": float(alpha), "size": f"{float(share):.3f}"}
-    return Found(alpha - share, share > alpha, "coins, 8 reviewers", facts)
+    return Evidence(alpha - share, share > alpha, "coins, 8 reviewers", facts)

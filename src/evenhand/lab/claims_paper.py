@@ -16,7 +16,7 @@ from evenhand.ab.rules import first_probability, votes
 from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab import dominance, worlds
 from evenhand.lab.dominance import Contest, against_coin, contest
-from evenhand.lab.theorems import Found, Trial, claim, least, none_off
+from evenhand.lab.theorems import Evidence, Trial, claim, least, none_off
 from evenhand.lab.worlds import flips, flips_from_uniform, index_order, twins_from
 from evenhand.posets.graph import Comparisons, is_ordering
 from evenhand.posets.orderings import all_orderings, closure
@@ -46,7 +46,7 @@ SIZES = tuple((n, m) for n in (3, 4) for m in range(1, math.comb(n, 2) + 1))
 
 
 @claim("Theorem 1", "counterexample")
-def theorem_1(trial: Trial) -> Found:
+def theorem_1(trial: Trial) -> Evidence:
     """No fixed rule on two scores beats a coin on all scales.
 
     Each of {rules} fixed rules, most of them random tables, is right at most half of
@@ -64,7 +64,7 @@ def theorem_1(trial: Trial) -> Found:
         map(dominance.refute, zoo), key=lambda refutation: refutation.probability
     )
     margin = best.probability - HALF
-    return Found(margin, margin <= 0, repr(best), {"rules": len(zoo)})
+    return Evidence(margin, margin <= 0, repr(best), {"rules": len(zoo)})
 
 
 def _table_rule(source: Stream) -> FixedRule:
@@ -75,7 +75,7 @@ def _table_rule(source: Stream) -> FixedRule:
 
 
 @claim("Theorem 2", "search")
-def theorem_2(trial: Trial) -> Found:
+def theorem_2(trial: Trial) -> Evidence:
     """The canonical estimator strictly beats a coin.
 
     The canonical estimator is right more than half of the time on all scales tried, for
@@ -95,7 +95,7 @@ def _canonical(weight: GapWeight) -> worlds.Chances:
 
 
 @claim("Theorem 3", "counterexample")
-def theorem_3(trial: Trial) -> Found:
+def theorem_3(trial: Trial) -> Evidence:
     """Sign, mean and medians get exactly half on the paper's families.
 
     Sign, mean and the three medians are right exactly half of the time on the paper's
@@ -126,7 +126,7 @@ def over_half(
 @claim("Theorem 4 (b)", "search", design="matched")
 @claim("Theorem 4 (a)", "search", design="coins")
 @claim("Theorem 4", "search", design="halves")
-def theorem_4(trial: Trial, design: str) -> Found:
+def theorem_4(trial: Trial, design: str) -> Evidence:
     """The vote strictly beats a coin, under three designs.
 
     The majority of canonical votes is right more than half of the time on all scales
@@ -158,7 +158,7 @@ def _every_joint() -> Iterator[tuple[int, Edges, dict[Order, Fraction]]]:
 
 
 @claim("Lemma 1 (a)", "enumeration")
-def lemma_1a(_: Trial) -> Found:
+def lemma_1a(_: Trial) -> Evidence:
     """Given the comparisons, the true ranking is uniform over their orderings.
 
     Given a uniform true ranking and distinct random pairs of 3 or 4 items, each of
@@ -178,7 +178,7 @@ def lemma_1a(_: Trial) -> Found:
 
 
 @claim("Lemma 1 (b)", "enumeration")
-def lemma_1b(_: Trial) -> Found:
+def lemma_1b(_: Trial) -> Evidence:
     """Exactly the topological methods find the true ranking with E[1/T].
 
     Among all answers of an ordinal method to all comparisons of 3 or 4 items, exactly
@@ -202,11 +202,11 @@ def lemma_1b(_: Trial) -> Found:
     for n, m in SIZES:
         for success in (_success(index_order, n, m), _success(worlds.uniform, n, m)):
             holds = holds and statistics.mean(success.values()) == optimum[n, m]
-    return Found(smallest, holds and smallest > 0)
+    return Evidence(smallest, holds and smallest > 0)
 
 
 @claim("Lemma 1, minimax", "enumeration")
-def minimax(_: Trial) -> Found:
+def minimax(_: Trial) -> Evidence:
     """The uniform ordering is minimax, and the index order is not.
 
     The uniform topological ordering is right equally often at every true ranking of 3
@@ -222,7 +222,7 @@ def minimax(_: Trial) -> Found:
             # minimum.
             holds = holds and set(even.values()) == {average}
             smallest = min(smallest, average - min(by_index.values()))
-    return Found(smallest, holds and smallest > 0)
+    return Evidence(smallest, holds and smallest > 0)
 
 
 def _success(method: Ordinal, n: int, m: int) -> dict[Order, Fraction]:
@@ -235,7 +235,7 @@ def _success(method: Ordinal, n: int, m: int) -> dict[Order, Fraction]:
 
 
 @claim("Algorithm 2", "enumeration")
-def algorithm_2(trial: Trial) -> Found:
+def algorithm_2(trial: Trial) -> Evidence:
     """Algorithm 2 has the law of Algorithm 1, for all scales at once.
 
     Given each of {checked} sets of comparisons of 4 items, Algorithms 1 and 2 give the
@@ -335,7 +335,7 @@ def _flips(
 
 
 @claim("Theorem 5", "search")
-def theorem_5(trial: Trial) -> Found:
+def theorem_5(trial: Trial) -> Evidence:
     """Algorithm 1 beats every ordinal method for 0-1 loss, given a uniform prior.
 
     Given a uniform true ranking, Algorithm 1 finds it more often than every ordinal
@@ -351,7 +351,7 @@ def _in_worlds(
     trial: Trial,
     budgets: tuple[tuple[int, ...], tuple[int, ...]],
     tried: Mapping[str, Callable[[worlds.World], Contest]],
-) -> Found:
+) -> Evidence:
     """Search contests in small worlds, given a uniform true ranking.
 
     Args:
@@ -362,7 +362,7 @@ def _in_worlds(
     margins, cases = [], []
     for size, budget in zip(SMALL, budgets[not trial.quick], strict=True):
         for label, set_up in tried.items() if budget else ():
-            margin, text = trial.averaged(set_up(worlds.World(*size)), budget)
+            margin, text = trial.average_margin(set_up(worlds.World(*size)), budget)
             margins.append((margin, f"{label}{text}"))
         cases += [str(size)] * bool(budget)
     return least(margins, cases=", ".join(cases))
@@ -370,7 +370,7 @@ def _in_worlds(
 
 @claim("Theorem 6, noise by reviewer", "search", laws="a law of each reviewer's own")
 @claim("Theorem 6", "search", laws="one law")
-def theorem_6(trial: Trial, laws: str) -> Found:
+def theorem_6(trial: Trial, laws: str) -> Evidence:
     """The canonical estimator survives noise that does not look at the item.
 
     The canonical estimator is right more than half of the time under independent noise
@@ -393,7 +393,7 @@ def theorem_6(trial: Trial, laws: str) -> Found:
     return least([trial.lowest("noise last", tried, trial.pick(150, 3000))])
 
 
-class _Rearranged(NamedTuple):
+class _Rearrangement(NamedTuple):
     """A start, re-arranged around two twins among comparisons."""
 
     known: Comparisons
@@ -405,7 +405,7 @@ class _Rearranged(NamedTuple):
     after: Order
 
 
-def _rearranged() -> Iterator[_Rearranged]:
+def _rearrangements() -> Iterator[_Rearrangement]:
     """Go through all comparisons of 3 or 4 items, all twins in them and all starts."""
     for n, edges, _ in _every_joint():
         comparisons = worlds.graph(n, edges)
@@ -417,19 +417,19 @@ def _rearranged() -> Iterator[_Rearranged]:
                 for start in itertools.permutations(range(n)):
                     after = tuple(rearrange(start, above, pair, below).tolist())
                     around = above, pair, below, start, after
-                    yield _Rearranged(comparisons, orderings, *around)
+                    yield _Rearrangement(comparisons, orderings, *around)
 
 
 @claim("Lemma 2", "enumeration")
-def lemma_2(_: Trial) -> Found:
+def lemma_2(_: Trial) -> Evidence:
     """Re-arranging around twins never hurts, whatever the start and the truth.
 
     Re-arranging any start around any twins among 3 or 4 items never increases Kendall
     tau or footrule, in {checked} cases; the margin is the smallest gain.
     """
     gains = []
-    for case, name in itertools.product(_rearranged(), LOSSES):
-        loss, text = worlds.loss_named(name), f"{case.start} becomes {case.after}"
+    for case, name in itertools.product(_rearrangements(), LOSSES):
+        loss, text = worlds.loss_by_name(name), f"{case.start} becomes {case.after}"
         for truth in case.orderings:
             gain = Fraction(loss(case.start, truth) - loss(case.after, truth))
             gains.append((gain, f"{text}, truth {truth}"))
@@ -446,7 +446,7 @@ ORDINALS: dict[str, Ordinal] = {
 
 @claim("Theorem 7, footrule", "search", loss="footrule")
 @claim("Theorem 7, kendall", "search", loss="kendall")
-def theorem_7(trial: Trial, loss: str) -> Found:
+def theorem_7(trial: Trial, loss: str) -> Evidence:
     """Algorithm 3 improves any ordinal method, for Kendall tau and footrule.
 
     Given a uniform true ranking, Algorithm 3 has a smaller expected {loss} distance
@@ -464,7 +464,7 @@ def theorem_7(trial: Trial, loss: str) -> Found:
 
 
 @claim("Theorem 7, strict witness", "enumeration")
-def theorem_7_witness(_: Trial) -> Found:
+def theorem_7_witness(_: Trial) -> Evidence:
     """For every start some true ranking makes the footrule gain strict.
 
     With the true ranking that the paper builds, one twin right below what is above both
@@ -472,9 +472,9 @@ def theorem_7_witness(_: Trial) -> Found:
     smaller footrule, for {checked} starts and twins among 3 or 4 items; the margin is
     the smallest gain.
     """
-    loss = worlds.loss_named("footrule")
+    loss = worlds.loss_by_name("footrule")
     gains, holds = [], True
-    for case in _rearranged():
+    for case in _rearrangements():
         order = index_order(case.known)
         others = set(order) - {*case.above, *case.pair, *case.below}
         # The twins as far apart as the comparisons allow.
@@ -487,11 +487,11 @@ def theorem_7_witness(_: Trial) -> Found:
             right[place], wrong[place] = item, twin
         gains.append(loss(tuple(wrong), truth) - loss(tuple(right), truth))
     facts = {"checked": len(gains)}
-    return Found(Fraction(min(gains)), holds and min(gains) > 0, told=facts)
+    return Evidence(Fraction(min(gains)), holds and min(gains) > 0, facts=facts)
 
 
 @claim("Theorem 8", "search")
-def theorem_8(trial: Trial) -> Found:
+def theorem_8(trial: Trial) -> Evidence:
     """Appendix C beats the uniform ordinal method at every true ranking.
 
     Whatever the true ranking, flips from a uniform topological ordering find it more
@@ -499,12 +499,12 @@ def theorem_8(trial: Trial) -> Found:
     the printed scan and with parity, for (items, reviewers) = {cases}.
     """
     # Neither side knows names, so one true ranking stands for all.
-    tried = {f"{scan} scan, ": _scanned(scan) for scan in ("paper", "parity")}
+    tried = {f"{scan} scan, ": _scan_contest(scan) for scan in ("paper", "parity")}
     budgets = (100, 100, 100, 50, 30), (3000, 3000, 3000, 1000, 500)
     return _in_worlds(trial, budgets, tried)
 
 
-def _scanned(scan: str) -> Callable[[worlds.World], Contest]:
+def _scan_contest(scan: str) -> Callable[[worlds.World], Contest]:
     """Set flips from a uniform ordering against it, at the true ranking 0, 1, ..."""
     method = flips_from_uniform(scan)
     return lambda where: contest(
@@ -513,7 +513,7 @@ def _scanned(scan: str) -> Callable[[worlds.World], Contest]:
 
 
 @claim("Theorem 8, given the comparisons", "search")
-def theorem_8_given(trial: Trial) -> Found:
+def theorem_8_given(trial: Trial) -> Evidence:
     """With the parity scan it holds given any comparisons.
 
     With the parity scan, given every set of 2 to {most} comparisons of 4 items, flips
@@ -526,7 +526,7 @@ def theorem_8_given(trial: Trial) -> Found:
     every = list(itertools.combinations(range(4), 2))
     subsets = [itertools.combinations(every, m) for m in range(2, most + 1)]
     for pairs in itertools.chain(*subsets):
-        margin, text = trial.averaged(given("parity", pairs), budget)
+        margin, text = trial.average_margin(scan_given("parity", pairs), budget)
         touched = {item for pair in pairs for item in pair}
         if any(
             {a, b} <= touched and (a, b) not in pairs
@@ -539,6 +539,6 @@ def theorem_8_given(trial: Trial) -> Found:
     return strict._replace(holds=holds and strict.holds)
 
 
-def given(scan: str, pairs: Edges) -> Contest:
+def scan_given(scan: str, pairs: Edges) -> Contest:
     """Set flips from a uniform ordering against it, given a truth and comparisons."""
-    return _scanned(scan)(worlds.World(4, pairs))
+    return _scan_contest(scan)(worlds.World(4, pairs))

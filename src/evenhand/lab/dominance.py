@@ -97,7 +97,7 @@ class Contest:
     shape: tuple[int, int]
     asks: bool = True
 
-    def searched(
+    def search(
         self, budget: int, seed: int, *, families: bool = True
     ) -> tuple[Witness, ...]:
         """Search for the worst scales at each true ranking.
@@ -152,7 +152,7 @@ def contest(
         >>> contest(worlds.flips, worlds.uniform, worlds.World(3, 2)).shape
         (2, 3)
     """
-    setting = where, method, baseline, worlds.loss_named(loss)
+    setting = where, method, baseline, worlds.loss_by_name(loss)
     margins = {
         truth: worlds.margin_polynomial(*setting, truth)
         for truth in truths or where.truths()
@@ -201,7 +201,7 @@ def worst(
     longest, climbed, idle = max(PATIENCE, budget // CLIMBS), 0, 0
     for _ in range(budget - len(looked)):
         anew = idle == PATIENCE or climbed == longest
-        changed = random_rows(shape, source) if anew else _moved(rows, source)
+        changed = random_rows(shape, source) if anew else _neighbour(rows, source)
         there = margin(as_table(changed))
         climbed = 0 if anew else climbed + 1
         idle = 0 if anew or there < here else idle + 1
@@ -261,7 +261,7 @@ def as_table(rows: Rows) -> Table:
     return tuple(tuple(Fraction(value, UNIT) for value in row) for row in rows)
 
 
-def _moved(rows: Rows, source: Stream) -> Rows:
+def _neighbour(rows: Rows, source: Stream) -> Rows:
     """Change the scale of one reviewer."""
     while True:
         chosen = below(source, len(rows))

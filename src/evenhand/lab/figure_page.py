@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evenhand._charts import Chart
-    from evenhand.lab.figures import Figure, Row
+    from evenhand.lab.figures import Figure, FigureRow
 
 # Room around the plot for the axis, the names of lines, the title and the other axis.
 LEFT, RIGHT, TOP, BOTTOM = 58, 140, 52, 48
@@ -59,7 +59,7 @@ TABLE = Markup("""<details><summary>Numbers of {name}</summary>
 <table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></details>""")
 
 
-class Scale(NamedTuple):
+class AxisScale(NamedTuple):
     """From values to pixels along one axis.
 
     Attributes:
@@ -169,12 +169,12 @@ def _flatten(chart: Chart) -> Iterator[Chart]:
         yield from _flatten(layer) if "layer" in layer else [layer]
 
 
-def _scale(channel: Mapping[str, Any], start: float, end: float) -> Scale:
+def _scale(channel: Mapping[str, Any], start: float, end: float) -> AxisScale:
     is_log = channel["scale"]["type"] == "log"
     low, high = channel["scale"]["domain"]
     if is_log:
         low, high = math.log(low), math.log(high)
-    return Scale(low, high, start, end, is_log)
+    return AxisScale(low, high, start, end, is_log)
 
 
 def ticks(channel: Mapping[str, Any]) -> list[float]:
@@ -224,7 +224,7 @@ def _title(chart: Chart) -> Iterator[Markup]:
         yield _text(LEFT, 32 + 13 * row, line, fill=GREY)
 
 
-def _axes(place: Mapping[str, Any], x: Scale, y: Scale) -> Iterator[Markup]:
+def _axes(place: Mapping[str, Any], x: AxisScale, y: AxisScale) -> Iterator[Markup]:
     """Draw a pale grid, its numbers and the titles of both axes."""
     for value in ticks(place["x"]):
         at = x.place(value)
@@ -243,13 +243,15 @@ def _axes(place: Mapping[str, Any], x: Scale, y: Scale) -> Iterator[Markup]:
     yield _text(16, middle, place["y"]["title"], "middle", **turn)
 
 
-def _points(layer: Chart, x: Scale, y: Scale) -> list[tuple[float, float, Row]]:
+def _points(
+    layer: Chart, x: AxisScale, y: AxisScale
+) -> list[tuple[float, float, FigureRow]]:
     fields = [layer["encoding"][name]["field"] for name in ("x", "y")]
-    rows: list[Row] = layer["data"]["values"]
+    rows: list[FigureRow] = layer["data"]["values"]
     return [(x.place(row[fields[0]]), y.place(row[fields[1]]), row) for row in rows]  # type: ignore[arg-type]  # numbers
 
 
-def _draw_line(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
+def _draw_line(layer: Chart, x: AxisScale, y: AxisScale) -> Iterator[Markup]:
     look, points = layer["mark"], _points(layer, x, y)
     path = "L".join(f"{across:.1f},{down:.1f}" for across, down, _ in points)
     dash = look.get("strokeDash", (1, 0))
@@ -263,7 +265,7 @@ def _draw_line(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
         yield template.format(path, look["color"], look["strokeWidth"], solid)
 
 
-def _draw_points(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
+def _draw_points(layer: Chart, x: AxisScale, y: AxisScale) -> Iterator[Markup]:
     look = layer["mark"]
     half = math.sqrt(look["size"]) / 2
     path = SHAPES[look["shape"]].format(r=half, w=math.sqrt(2) * half)
@@ -276,7 +278,7 @@ def _draw_points(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
         yield template.format(across, down, path, *shown)
 
 
-def _draw_rules(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
+def _draw_rules(layer: Chart, x: AxisScale, y: AxisScale) -> Iterator[Markup]:
     look, high = layer["mark"], layer["encoding"]["y2"]["field"]
     for across, low, row in _points(layer, x, y):
         # A bar ends where the chart does; pixels count from above.
@@ -289,7 +291,7 @@ def _draw_rules(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
             )
 
 
-def _draw_texts(layer: Chart, x: Scale, y: Scale) -> Iterator[Markup]:
+def _draw_texts(layer: Chart, x: AxisScale, y: AxisScale) -> Iterator[Markup]:
     look = layer["mark"]
     anchor, fill = ANCHORS[look["align"]], look["color"]
     for across, down, row in _points(layer, x, y):

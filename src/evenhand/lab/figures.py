@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int64]
 
-Row: TypeAlias = dict[str, int | float | str]
+FigureRow: TypeAlias = dict[str, int | float | str]
 
 REVIEWERS = (2, 4, 6, 8, 10, 20, 30, 40, 50, 100)
 ITEMS = (3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 40, 50)
@@ -126,7 +126,7 @@ class Figure:
 
     name: str
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
     parameters: Mapping[str, Json]
     seed: int
     notices: tuple[Notice, ...] = ()
@@ -164,7 +164,7 @@ def two_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
         0.0
     """
     family, title = PANELS[name]
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for done, m in enumerate(size.reviewers):
         say(name, done, len(size.reviewers))
         scenario = Scenario(reviewers=m, scales=family)
@@ -223,7 +223,7 @@ def many_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
     )
     title = "Many items: Kendall tau against the index order"
     rows = [
-        row for n, trials in means.items() for row in _compared(n, np.array(trials))
+        row for n, trials in means.items() for row in _gain_rows(n, np.array(trials))
     ]
     return Figure(name, title, tuple(rows), parameters, seed, notices)
 
@@ -367,7 +367,7 @@ def kendall_samples(
     return np.stack([start, *(start + gain for gain in gains)], axis=1)
 
 
-def _compared(n: int, means: Floats) -> Iterator[Row]:
+def _gain_rows(n: int, means: Floats) -> Iterator[FigureRow]:
     """Compare methods with the start, given their mean distances in each trial."""
     m = math.comb(n, 2) // 2
     base = means[:, 0]
@@ -418,7 +418,7 @@ def trade(name: str, seed: int, **_: object) -> Figure:
     return Figure(name, title, tuple(rows), parameters, seed, (notice,))
 
 
-def tradeoff(gamma: float) -> Row:
+def tradeoff(gamma: float) -> FigureRow:
     """Return the point of the paper's Figure 3 for the weight rational(gamma).
 
     Two items of values uniform on [0, 1], two reviewers, one coin.
@@ -485,7 +485,7 @@ def reproduce(
     for name in wanted:
         if name not in (*FIGURES, ALL):
             raise OptionError(unknown("figure", name, (*FIGURES, ALL)))
-    folder = None if out_dir is None else _made(Path(out_dir))
+    folder = None if out_dir is None else _make_folder(Path(out_dir))
     seed = seed_from(rng)
     figures: list[Figure] = []
     sections = []
@@ -499,14 +499,14 @@ def reproduce(
             sections.append([*drawn])
             if len(panel_figures) > 1:
                 joined = charts.beside([chart for _, chart in drawn])
-                drawn.append((_joined(panel_figures), joined))
+                drawn.append((_join_panels(panel_figures), joined))
             write_all([file for pair in drawn for file in _files(*pair, folder)])
     if folder is not None:
         write_all([Output(str(folder / PAGE), figure_page(sections, seed))])
     return tuple(figures)
 
 
-def _joined(panels: list[Figure]) -> Figure:
+def _join_panels(panels: list[Figure]) -> Figure:
     """Join the panels of Figure 1; each row says which one it is from."""
     rows = [{"figure": panel.name, **row} for panel in panels for row in panel.rows]
     scales = {panel.name: panel.parameters["scales"] for panel in panels}
@@ -527,7 +527,7 @@ def _files(figure: Figure, chart: Chart, folder: Path) -> list[Output]:
     return files
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -573,7 +573,7 @@ def many_items_chart(figure: Figure) -> Chart:
     subtitle = [f"{trials} trials of {samples} samples; bars: \u00b1 {BAR} s.e."]
     title, rows = "Ranking, against the index order", map(_with_bar, figure.rows)
     chart = charts.lines([*rows], RANKINGS, x=x, y=y, title=title, subtitle=subtitle)
-    note: Row = {"n": 3, "improvement": 0.0, "label": "n = 3: no theorem applies"}
+    note: FigureRow = {"n": 3, "improvement": 0.0, "label": "n = 3: no theorem applies"}
     label_layer = charts.labelled_points(
         [note], x=x, y=y, colour=charts.GREY, offset=(-2, 13)
     )
@@ -590,11 +590,11 @@ def trade_chart(figure: Figure) -> Chart:
     x = Axis("perfect", "improvement under perfect calibration (%)", (0, 100))
     y = Axis("biased", "improvement under bias (%)", (0, 10.5), (0, 2, 4, 6, 8, 10))
     dense = range(STEPS * EXPONENTS[0], STEPS * EXPONENTS[-1] + 1)
-    curve: list[Row] = [
+    curve: list[FigureRow] = [
         {**tradeoff(2 ** (step / STEPS)), "method": "curve"} for step in dense
     ]
     title = "The paper's weights, \u03b3 gap / (1 + \u03b3 gap)"
-    points: list[Row] = [
+    points: list[FigureRow] = [
         {**row, "method": "curve", "label": GAMMAS.get(int(row["k"]), "")}
         for row in figure.rows
     ]
@@ -608,12 +608,12 @@ def trade_chart(figure: Figure) -> Chart:
     )
 
 
-def _with_bar(row: Row) -> Row:
+def _with_bar(row: FigureRow) -> FigureRow:
     middle, reach = float(row["improvement"]), BAR * float(row["se"])
     return {**row, "low": middle - reach, "high": middle + reach}
 
 
-def _domain(rows: Sequence[Row]) -> tuple[float, float]:
+def _domain(rows: Sequence[FigureRow]) -> tuple[float, float]:
     """Return the range of the bars, with room above and below."""
     ends = [float(row[end]) for row in rows for end in ("low", "high")]
     room = ROOM * (max(ends) - min(ends))

@@ -36,7 +36,6 @@ DESIGNS: Final = {
 }
 # How many SDs of normal values are taken for their range.
 FAR = 4
-TWO = 2
 FEWEST_RANKED = 3
 USUAL = 10
 USUAL_PER_REVIEWER = 3
@@ -95,11 +94,11 @@ class Scenario:
                 require_whole(field.name, value, 0)
             elif not isinstance(value, str):
                 raise must_be(field.name, "text", value)
-        _known("job", self.job, DESIGNS)
+        _require_choice("job", self.job, DESIGNS)
         for name, value in _defaults(self).items():
             # Frozen from here on.
             object.__setattr__(self, name, value)
-        _known("design", self.design, DESIGNS[self.job])
+        _require_choice("design", self.design, DESIGNS[self.job])
         _check(self)
         read("noise", self.noise, NOISES)
         self.family()
@@ -127,7 +126,7 @@ class Scenario:
 FIELDS = tuple(field.name for field in dataclasses.fields(Scenario))
 
 
-def _known(name: str, value: object, allowed: Collection[str]) -> None:
+def _require_choice(name: str, value: object, allowed: Collection[str]) -> None:
     if value not in allowed:
         raise OptionError(unknown(name, value, allowed))
 
@@ -135,10 +134,10 @@ def _known(name: str, value: object, allowed: Collection[str]) -> None:
 def _defaults(scenario: Scenario) -> dict[str, object]:
     """Return what was left out."""
     rank = scenario.job == "rank"
-    items = scenario.items or (USUAL if rank else TWO)
+    items = scenario.items or (USUAL if rank else 2)
     design = scenario.design or DESIGNS[scenario.job][0]
     reviewers, per = {
-        "pairs": (math.comb(items, 2) // 2, TWO),
+        "pairs": (math.comb(items, 2) // 2, 2),
         "balanced": (items, min(items, USUAL_PER_REVIEWER)),
         "everything": (items, items),
     }.get(design, (USUAL, 0))
@@ -148,7 +147,7 @@ def _defaults(scenario: Scenario) -> dict[str, object]:
         "values": f"uniform:0:{items if rank else 1}",
         "design": design,
         "per_reviewer": per,
-        "panels": TWO * (design == "panels"),
+        "panels": 2 * (design == "panels"),
     }
     return {name: getattr(scenario, name) or value for name, value in usual.items()}
 
@@ -156,10 +155,10 @@ def _defaults(scenario: Scenario) -> dict[str, object]:
 def _check(scenario: Scenario) -> None:
     n, m, design = scenario.items, scenario.reviewers, scenario.design
     per, panels = scenario.per_reviewer, scenario.panels
-    fewest = FEWEST_RANKED if design == "pairs" else TWO
-    exact, most = ("at least", n) if scenario.job == "rank" else ("exactly", TWO)
+    fewest = FEWEST_RANKED if design == "pairs" else 2
+    exact, most = ("at least", n) if scenario.job == "rank" else ("exactly", 2)
     misfit = not fewest <= n <= most
-    wanted = {"pairs": TWO, "everything": n, "balanced": per}.get(design, 0)
+    wanted = {"pairs": 2, "everything": n, "balanced": per}.get(design, 0)
     pairs, paneled = math.comb(n, 2), panels and design == "panels"
     broken = {
         f"items must be {exact} {fewest} for job {scenario.job!r}, got {n}.": misfit,
@@ -170,7 +169,7 @@ def _check(scenario: Scenario) -> None:
         and m % 2,
         f"panels must be left out for design {design!r}.": panels and not paneled,
         f"panels must be from 2 to the {m} reviewers, got {panels}.": paneled
-        and not TWO <= panels <= m,
+        and panels not in range(2, m + 1),
         f"per_reviewer must be {wanted} for design {design!r}, got {per}. Use "
         "'balanced' for other numbers.": per != wanted,
         f"per_reviewer must be at most items = {n}, got {per}.": per > n,

@@ -30,7 +30,7 @@ from evenhand.errors import (
     require_sequence,
     require_whole,
 )
-from evenhand.lab.scenario import TWO, Scenario, Trials, draw_trials
+from evenhand.lab.scenario import Scenario, Trials, draw_trials
 from evenhand.losses import loss as named_loss
 from evenhand.method import Method, as_method
 from evenhand.progress import say, working
@@ -62,7 +62,7 @@ TIMED, BATCH_SECONDS = 16, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RiskRow:
     """How one method did by one loss.
 
     Attributes:
@@ -95,7 +95,7 @@ class Simulation:
         notices: What the reader must know.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[RiskRow, ...]
     trials: int
     parameters: Mapping[str, Json]
     seed: int
@@ -134,7 +134,7 @@ class Simulation:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrialPlan:
     """What is to be simulated.
 
     Attributes:
@@ -246,7 +246,7 @@ def draw_ratings(
     return ratings, dict(enumerate(trial.values[0].tolist(), start=1))
 
 
-def run_block(plan: Plan, number: int) -> Block:
+def run_block(plan: TrialPlan, number: int) -> Block:
     """Run a block of trials; it depends on the plan and on its number alone.
 
     Returns:
@@ -255,7 +255,7 @@ def run_block(plan: Plan, number: int) -> Block:
 
     Examples:
         >>> from evenhand.ab.methods import Coin
-        >>> plan = Plan(Scenario(), (Coin(),), ("zero-one",), 0, 100, 7)
+        >>> plan = TrialPlan(Scenario(), (Coin(),), ("zero-one",), 0, 100, 7)
         >>> len(run_block(plan, 0)[0]), len(run_block(plan, 1)[0])
         (64, 36)
     """
@@ -266,7 +266,7 @@ def run_block(plan: Plan, number: int) -> Block:
     return losses_of(plan.methods, plan.losses, trials, rng), int(trials.tied.sum())
 
 
-def _blocks(plan: Plan, executor: Executor | None) -> Generator[Block]:
+def _blocks(plan: TrialPlan, executor: Executor | None) -> Generator[Block]:
     """Run all blocks in their order, in other processes if that is worth it."""
     run, count = functools.partial(run_block, plan), -(-plan.trials // BLOCK)
     started_at = time.perf_counter()
@@ -376,7 +376,7 @@ def _plan(
     baseline: Tried | None,
     trials: int,
     seed: int,
-) -> Plan:
+) -> TrialPlan:
     if not isinstance(scenario, Scenario):
         raise must_be("scenario", "a Scenario", scenario)
     if isinstance(methods, str | Method) or callable(methods):
@@ -402,10 +402,10 @@ def _plan(
             tried.insert(0, against)
         base = tried.index(against)
     require_whole("trials", trials, 2, MOST_TRIALS)
-    return Plan(scenario, tuple(tried), names, base, trials, seed)
+    return TrialPlan(scenario, tuple(tried), names, base, trials, seed)
 
 
-def _rows(plan: Plan, losses: Floats) -> tuple[Row, ...]:
+def _rows(plan: TrialPlan, losses: Floats) -> tuple[RiskRow, ...]:
     rows = []
     for i, j in np.ndindex(losses.shape[1:]):
         gain: tuple[float, float] | tuple[None, None] = (None, None)
@@ -413,7 +413,7 @@ def _rows(plan: Plan, losses: Floats) -> tuple[Row, ...]:
         if plan.baseline is not None and (base := losses[:, plan.baseline, j]).any():
             gain = improvement(base, ours)
         risk, se = float(ours.mean()), standard_error(ours)
-        rows.append(Row(_label(plan.methods[i]), plan.losses[j], risk, se, *gain))
+        rows.append(RiskRow(_label(plan.methods[i]), plan.losses[j], risk, se, *gain))
     return tuple(rows)
 
 
@@ -450,7 +450,7 @@ def _label(method: Rule | RankMethod) -> str:
     return method.display_name if method.own else str(method)
 
 
-def _parameters(plan: Plan) -> dict[str, Json]:
+def _parameters(plan: TrialPlan) -> dict[str, Json]:
     names = [_label(method) for method in plan.methods]
     return {
         "scenario": plan.scenario.to_dict(),
@@ -470,7 +470,7 @@ def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
     )
     notices = {
         "no_theorem": ranks
-        and (n == TWO or not 1 < m < math.comb(n, 2))
+        and not 1 < m < math.comb(n, 2)
         and f"With {plural(n, 'item')} and {plural(m, 'reviewer')} no theorem of the "
         "paper applies: "
         "it takes more than 2 items, more than 1 reviewer and fewer reviewers than "

@@ -14,6 +14,7 @@ import statistics
 import time
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evenhand.claims import version
@@ -37,7 +38,7 @@ SHORTEST = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ClaimRow:
     """One claim, checked.
 
     Attributes:
@@ -66,8 +67,8 @@ class Row:
 
         Examples:
             >>> from fractions import Fraction
-            >>> Row("Theorem 2", "P > 1/2.", "by hand", Fraction(1, 4), True).to_dict()
-            {'name': 'Theorem 2', 'check': 'P > 1/2.', 'how': 'by hand',
+            >>> ClaimRow("T", "P > 1/2.", "by hand", Fraction(1, 4), True).to_dict()
+            {'name': 'T', 'check': 'P > 1/2.', 'how': 'by hand',
              'margin': '1/4', 'holds': True, 'witness': '', 'seconds': 0.0,
              'margin_exact': True, 'margin_decimal': 0.25}
         """
@@ -130,46 +131,50 @@ class Trial:
             budget: How often the margin may be evaluated at each true ranking.
             families: Whether the search starts from the paper's families.
         """
-        witness = min(tried.searched(budget, self.seed, families=families))
+        witness = min(tried.search(budget, self.seed, families=families))
         return witness.margin, f"{label}: {witness}"
 
-    def averaged(self, tried: Contest, budget: int, *, families: bool = True) -> Where:
+    def average_margin(
+        self, tried: Contest, budget: int, *, families: bool = True
+    ) -> Where:
         """Return the smallest margin at a uniform true ranking, and its worst part."""
-        witnesses = tried.searched(budget, self.seed, families=families)
+        witnesses = tried.search(budget, self.seed, families=families)
         m, n = tried.shape
         average = statistics.mean(witness.margin for witness in witnesses)
         return average, f"{n} items, {m} reviewers: {min(witnesses)}"
 
 
-class Found(NamedTuple):
+class Evidence(NamedTuple):
     """What a check found.
 
     Attributes:
         margin: The smallest margin found, exact.
         holds: Whether the claim held.
         witness: Where the margin was found, for people.
-        told: Numbers that the sentence about the check mentions.
+        facts: Numbers that the sentence about the check mentions.
     """
 
     margin: Fraction
     holds: bool
     witness: str = ""
-    told: Mapping[str, object] = {}
+    facts: Mapping[str, object] = {}
 
 
-def least(margins: Iterable[Where], *, strict: bool = True, **facts: object) -> Found:
+def least(
+    margins: Iterable[Where], *, strict: bool = True, **facts: object
+) -> Evidence:
     """Return the smallest of the margins, which must be above 0, or not below it."""
     margin, text = min(margins, default=(Fraction(-1), "nothing was checked"))
-    return Found(margin, margin > 0 or (margin == 0 and not strict), text, facts)
+    return Evidence(margin, margin > 0 or (margin == 0 and not strict), text, facts)
 
 
-def none_off(deviations: Iterable[Where], **facts: object) -> Found:
+def none_off(deviations: Iterable[Where], **facts: object) -> Evidence:
     """Return the largest of the deviations, which must all be 0."""
     off, text = max(deviations, key=lambda deviation: (abs(deviation[0]), deviation[1]))
-    return Found(off, off == 0, text if off else "", facts)
+    return Evidence(off, off == 0, text if off else "", facts)
 
 
-LISTED: dict[str, Callable[[Trial], Row]] = {}
+LISTED: dict[str, Callable[[Trial], ClaimRow]] = {}
 """All claims by name, once `all_claims` has been called."""
 
 
@@ -177,7 +182,7 @@ def claim(
     name: str,
     how: Literal["enumeration", "counterexample", "search"],
     **parameters: str,
-) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
+) -> Callable[[Callable[..., Evidence]], Callable[..., Evidence]]:
     """Put a check on the list of claims; the lowest of several on one check is first.
 
     The second paragraph of its docstring is the sentence that the row shows, with
@@ -190,38 +195,36 @@ def claim(
         ...
         ...     {count} cases of nothing were looked at.
         ...     '''
-        ...     return Found(Fraction(0), holds=True, told={"count": 3})
+        ...     return Evidence(Fraction(0), holds=True, facts={"count": 3})
         >>> LISTED.pop("Theorem 0")(Trial(7, quick=True)).check
         '3 cases of nothing were looked at.'
     """
 
-    def listed(check: Callable[..., Found]) -> Callable[..., Found]:
-        def checked(trial: Trial) -> Row:
+    def register(check: Callable[..., Evidence]) -> Callable[..., Evidence]:
+        def run_check(trial: Trial) -> ClaimRow:
             began = time.perf_counter()
             margin, holds, witness, facts = check(trial, **parameters)
             sentence = " ".join((check.__doc__ or "").split("\n\n")[1].split())
             statement = sentence.format(**parameters, **facts)
             words = "adversarial search" if how == "search" else f"exact {how}"
             seconds = time.perf_counter() - began
-            return Row(name, statement, words, margin, holds, witness, seconds)
+            return ClaimRow(name, statement, words, margin, holds, witness, seconds)
 
-        LISTED[name] = checked
+        LISTED[name] = run_check
         return check
 
-    return listed
+    return register
 
 
-def all_claims() -> dict[str, Callable[[Trial], Row]]:
+def all_claims() -> dict[str, Callable[[Trial], ClaimRow]]:
     """Return the paper's claims, then what goes beyond it, known failures last.
 
     Examples:
         >>> len(all_claims())
         34
     """
-    # It imports the paper's before.
-    from evenhand.lab import claims_beyond  # noqa: PLC0415 - it fills the list
-
-    del claims_beyond
+    # It imports the paper's before, and each puts itself on the list.
+    import_module("evenhand.lab.claims_beyond")
     return LISTED
 
 
@@ -236,7 +239,7 @@ class Theorems:
         seed: Seed of the searches.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ClaimRow, ...]
     quick: bool
     seed: int
 
@@ -308,7 +311,7 @@ def check_theorems(
     return Theorems(tuple(rows), quick, trial.seed)
 
 
-def check_claim(trial: Trial, name: str) -> Row:
+def check_claim(trial: Trial, name: str) -> ClaimRow:
     """Check one claim, in this process or another.
 
     Examples:

@@ -238,14 +238,14 @@ def coin_law(
     }
     procedure = estimator(comparisons, scores, lambda gap: gap)
 
-    def traced(chance: Chance) -> tuple[Order, tuple[Coin, ...]]:
+    def trace(chance: Chance) -> tuple[Order, tuple[Coin, ...]]:
         watched = _Watched(chance, gaps)
         order = procedure(watched)
         return order, tuple(watched.coins)
 
     return {
         (order, coins): mass * 2 ** len(coins)
-        for (order, coins), mass in outcomes(traced).items()
+        for (order, coins), mass in outcomes(trace).items()
     }
 
 
@@ -291,11 +291,11 @@ def margin_polynomial(
         total[()] -= most
         for (order, coins), mass in law.items():
             if loss(order, truth) < most:
-                total[_placed(coins, truth)] += mass * (most - loss(order, truth))
+                total[_name_places(coins, truth)] += mass * (most - loss(order, truth))
     return {coins: value / len(arising) for coins, value in total.items() if value}
 
 
-def _placed(coins: Sequence[Coin], truth: Order) -> tuple[Coin, ...]:
+def _name_places(coins: Sequence[Coin], truth: Order) -> tuple[Coin, ...]:
     """Put places for items, and number the reviewers as they come."""
     reviewers = dict.fromkeys(reviewer for r, _, s, _ in coins for reviewer in (r, s))
     number = {reviewer: place for place, reviewer in enumerate(reviewers)}
@@ -336,12 +336,12 @@ def evaluate(polynomial: Polynomial, table: Table, first: First) -> Fraction:
     return total
 
 
-def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
+def draw_ranking(law: Mapping[Order, Fraction], chance: Chance) -> Order:
     """Draw a ranking from a law with finitely many rankings.
 
     Examples:
         >>> half = Fraction(1, 2)
-        >>> outcomes(lambda chance: weighed({(0, 1): half, (1, 0): half}, chance))
+        >>> outcomes(lambda chance: draw_ranking({(0, 1): half, (1, 0): half}, chance))
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     """
     remaining, rankings = Fraction(1), list(law)
@@ -398,7 +398,7 @@ def as_law(ranked: Ranked) -> dict[Order, Fraction]:
     return {tuple(int(item) for item in ranked): Fraction(1)}
 
 
-def started(start: Ordinal, program: Program) -> Estimator:
+def start_from(start: Ordinal, program: Program) -> Estimator:
     """Return a method that goes on from the ranking of an ordinal one.
 
     Args:
@@ -407,7 +407,7 @@ def started(start: Ordinal, program: Program) -> Estimator:
 
     Examples:
         >>> from evenhand.randomness import outcomes
-        >>> method = started(index_order, flips_program)
+        >>> method = start_from(index_order, flips_program)
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
         >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
@@ -416,18 +416,18 @@ def started(start: Ordinal, program: Program) -> Estimator:
     def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
         law = as_law(start(comparisons))
         programs = {order: program(comparisons, scores, order, first) for order in law}
-        return lambda chance: programs[weighed(law, chance)](chance)
+        return lambda chance: programs[draw_ranking(law, chance)](chance)
 
     return estimator
 
 
-flips = started(index_order, flips_program)
+flips = start_from(index_order, flips_program)
 """Algorithm 1, from the index order."""
 
 
 def flips_from_uniform(scan: str) -> Estimator:
     """Return Appendix C's method: flips from a uniform topological ordering."""
-    return started(uniform, functools.partial(flips_program, scan=scan))
+    return start_from(uniform, functools.partial(flips_program, scan=scan))
 
 
 @functools.cache
@@ -440,15 +440,15 @@ def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
             Otherwise all disjoint pairs, by their closure.
     """
     as_printed = functools.partial(twins_program, pairs="one", by="direct")
-    return started(start, as_printed if printed else twins_program)
+    return start_from(start, as_printed if printed else twins_program)
 
 
 @functools.cache
-def loss_named(name: str) -> Loss:
+def loss_by_name(name: str) -> Loss:
     """Return a loss by name, as a whole number.
 
     Examples:
-        >>> loss_named("kendall")((0, 1, 2), (2, 1, 0))
+        >>> loss_by_name("kendall")((0, 1, 2), (2, 1, 0))
         3
     """
     return functools.cache(lambda order, truth: int(losses.loss(name)(truth, order)))

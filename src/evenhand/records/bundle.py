@@ -27,11 +27,11 @@ from evenhand.records.canonical import (
     brief,
     canonical,
     contents,
-    decoded,
+    decode,
     finish,
     is_dict,
+    refuse_malformed,
     text_hash,
-    well_formed,
 )
 from evenhand.records.events import BODIES, payload_fault
 from evenhand.records.people import (
@@ -48,9 +48,9 @@ from evenhand.records.record import (
     assignment_from,
     parse,
     read_bytes,
+    require_intact,
     seal_record,
     secret_record,
-    unedited,
 )
 from evenhand.records.replay import (
     RESULTS,
@@ -178,9 +178,9 @@ def write_bundle(files: Mapping[str, bytes], head: str) -> bytes:
     Returns:
         The archive; the same files always give the same bytes.
     """
-    stated: Record = {"schema": SCHEMA, "files": _hashed(files), "head": head}
+    stated: Record = {"schema": SCHEMA, "files": _file_hashes(files), "head": head}
     manifest = canonical(finish({**stated, "version": version()}))
-    return _zipped({**files, MANIFEST: f"{manifest}\n".encode()})
+    return _archive({**files, MANIFEST: f"{manifest}\n".encode()})
 
 
 def without_ratings(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -197,11 +197,11 @@ def without_ratings(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {name: files[name] for name in kept}
 
 
-def _hashed(files: Mapping[str, bytes], *but: str) -> dict[str, str]:
+def _file_hashes(files: Mapping[str, bytes], *but: str) -> dict[str, str]:
     return {name: text_hash(files[name]) for name in files if name not in but}
 
 
-def _zipped(files: Mapping[str, bytes]) -> bytes:
+def _archive(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
@@ -224,7 +224,7 @@ def read_bundle(data: bytes, name: str) -> dict[str, bytes]:
         # Files are stored as they are, so that together they are never larger.
         if sum(entry.file_size for entry in entries) <= len(data):
             files = {entry.filename: archive.read(entry) for entry in entries}
-    if _zipped(files) != data:
+    if _archive(files) != data:
         raise RecordError(
             f"{name}: The bundle is damaged, cut off, too large or none. Download it "
             "again."
@@ -256,7 +256,7 @@ def audit_bundle(
     bundle = _Bundle(read_bundle(read_bytes(name), name), seal)
     bundle.names, bundle.own = _read(names, NAMES), _read(receipts, RECEIPT)
     try:
-        with well_formed(name), suppress(DiffersError):
+        with refuse_malformed(name), suppress(DiffersError):
             bundle.check()
     except EvenhandError as error:
         text = str(error).removeprefix(f"{name}: ")
@@ -273,7 +273,7 @@ def _read(path: str | os.PathLike[str] | None, schema: str) -> Record | None:
     if path is None:
         return None
     name = os.fspath(path)
-    value = decoded(read_bytes(name), name)
+    value = decode(read_bytes(name), name)
     if not is_dict(value) or value.get("schema") != schema:
         raise RecordError(f"{name}: This must be a file of kind {schema}.")
     return dict(value)
@@ -311,7 +311,7 @@ class _Bundle(Trail):
             why = "That each nonce is its reviewer's own only receipts show: give yours"
             self.skip("receipts", f"{why} with --receipts.")
         else:
-            with well_formed("The file of --receipts"):
+            with refuse_malformed("The file of --receipts"):
                 self._receipts(self.own["sent"])
                 self._own_events(self.own)
         if self.rated:
@@ -337,9 +337,9 @@ class _Bundle(Trail):
     def _record(self, name: str) -> Record:
         if name not in self.files:
             raise RecordError(f"{name} is missing.")
-        return unedited(decoded(self.files[name], name), name)
+        return require_intact(decode(self.files[name], name), name)
 
-    def _said(self, *kinds: str) -> list[Mapping[str, Any]]:
+    def _public_facts(self, *kinds: str) -> list[Mapping[str, Any]]:
         """Return what the log says of each event of some kinds."""
         return [log.says(event) for event in self.events if event.get("kind") in kinds]
 
@@ -352,7 +352,7 @@ class _Bundle(Trail):
     def _manifest(self) -> None:
         stated = self._record(MANIFEST)
         self.head = stated["head"]
-        hashes = _hashed(self.files, MANIFEST)
+        hashes = _file_hashes(self.files, MANIFEST)
         says = ("Every file is as the bundle states.", "A file was changed.")
         self.hold("bundle", stated["files"], hashes, *says)
 
@@ -360,7 +360,7 @@ class _Bundle(Trail):
         lines = self.files.get(LOG, b"").decode("utf-8", "replace").splitlines()
         if not lines:
             raise RecordError(f"{LOG} is missing or empty.")
-        start = decoded(lines[0].encode(), LOG)["prev"]
+        start = decode(lines[0].encode(), LOG)["prev"]
         try:
             self.events, head = log.follow(lines, start)
         except RecordError as error:
@@ -371,8 +371,8 @@ class _Bundle(Trail):
 
     def _names(self) -> None:
         """Check that every file is there that the log tells of, and no other."""
-        decisions = range(1, len(self._said("decided")) + 1)
-        self.later = self.events[log.since_sealed(self.events) :]
+        decisions = range(1, len(self._public_facts("decided")) + 1)
+        self.later = self.events[log.last_sealing(self.events) :]
         repairs = sum(event.get("kind") in log.REPAIRS for event in self.later)
         needed = {LOG, MANIFEST, LISTS, SEAL, SECRET, README}
         later = (f"assignment-{n}.json" for n in range(2, repairs + 2))
@@ -386,13 +386,15 @@ class _Bundle(Trail):
         )
         same = "Those that the log tells of, and no others."
         self.hold("names", names, there, same, "The log tells of other files.")
-        stated = [entry.get("files") for entry in self._said("published")] or [None]
+        stated = [entry.get("files") for entry in self._public_facts("published")] or [
+            None
+        ]
         same = "The log names every file with its hash."
-        hashes = _hashed(self.files, *MADE_LAST)
+        hashes = _file_hashes(self.files, *MADE_LAST)
         self.hold("files", stated[-1], hashes, same, "The log names other files.")
 
     def _seal(self) -> None:
-        seals = [entry["seal"] for entry in self._said("created", "unsealed")]
+        seals = [entry["seal"] for entry in self._public_facts("created", "unsealed")]
         first = self.events[0]["prev"]
         if self.events[0].get("kind") != "created" or seals[0] != first:
             says = "The log does not begin at a seal."
@@ -415,7 +417,7 @@ class _Bundle(Trail):
     def _draw(self) -> None:
         """Hold the lists, the first draw and every amendment against the log."""
         fixed, lists_hash = (
-            self._said("sealed")[-1]["lists_sha256"],
+            self._public_facts("sealed")[-1]["lists_sha256"],
             self.lists["sha256"],
         )
         says = ("What was fixed at sealing was not changed.", "Something was changed.")
@@ -424,7 +426,9 @@ class _Bundle(Trail):
         kinds = ("sealed", *log.REPAIRS)
         stated = [event for event in self.later if event.get("kind") in kinds]
         hashes = [log.says(event)["record_sha256"] for event in stated]
-        records = [unedited(parse(self.files[part], part), part) for part in self.parts]
+        records = [
+            require_intact(parse(self.files[part], part), part) for part in self.parts
+        ]
         there = [record["sha256"] for record in records]
         self.hold("draw", hashes, there, "The log names another draw.")
         self.chain = list(zip(self.parts, records, strict=True))
@@ -464,13 +468,13 @@ class _Bundle(Trail):
             why = "Who is which code was not checked. Reviewers can with --receipts, "
             self.skip("people", f"{why}who has the names with --names.")
         if self.names is not None:
-            with well_formed("The file of --names"):
-                self._names_given(self.names)
+            with refuse_malformed("The file of --names"):
+                self._check_names(self.names)
         if self.own is not None:
-            with well_formed("The file of --receipts"):
+            with refuse_malformed("The file of --receipts"):
                 self._own_code(self.own)
 
-    def _names_given(self, names: Record) -> None:
+    def _check_names(self, names: Record) -> None:
         """Check that key, names and conflicts are those that were sealed."""
         key, rows = str(names["key"]), [tuple(row) for row in names["people"]]
         mismatch = "The key is not the one that was sealed."
@@ -515,7 +519,7 @@ class _Bundle(Trail):
         stated = {n: event["payload"] for n, event in numbered if "payload" in event}
         hashes = {}
         for line in self.files[PAYLOADS].decode("utf-8", "replace").splitlines():
-            row = decoded(line.encode(), PAYLOADS)
+            row = decode(line.encode(), PAYLOADS)
             fault = self._payload_fault(row)
             if fault is not None:
                 text = "a row for each event, as it was logged"
@@ -560,7 +564,7 @@ class _Bundle(Trail):
         says = (
             f"{plural(len(kept), 'receipt')} that you kept, each in the log as it was"
         )
-        self.put("receipts", "same", f"{says} given.")
+        self.add("receipts", "same", f"{says} given.")
 
     def _repairs(self) -> None:
         """Check that nobody had begun who was replaced, and reserves came in turn."""
@@ -569,7 +573,7 @@ class _Bundle(Trail):
         order = [str(reserve) for reserve in reserve_order(codes, self.revealed)]
         parts = iter(self.drawn[1:])
         # A draw that was dropped took its repairs with it.
-        start = log.since_sealed(self.events)
+        start = log.last_sealing(self.events)
         for n, event in enumerate(self.later, start=start + 1):
             if event["kind"] == "begun":
                 reviewers_begun.add(str(self.bodies[n]["reviewer"]))
@@ -590,7 +594,7 @@ class _Bundle(Trail):
         many = plural(len(self.drawn) - 1, "repair")
         says = f"{many}; nobody who was replaced had seen their items."
         says = says if len(self.drawn) > 1 else "There were none."
-        self.put("repairs", "same", says)
+        self.add("repairs", "same", says)
 
     def _ratings(self) -> None:
         keep = self.lists["keep_unfinished"] is True
@@ -603,14 +607,14 @@ class _Bundle(Trail):
         self.hold(
             "ratings", text.split("\n"), there.split("\n"), mismatch, field=RATINGS
         )
-        receipts = plural(len(self._said(*log.RATED)), "receipt")
+        receipts = plural(len(self._public_facts(*log.RATED)), "receipt")
         says = f"{plural(len(rows), 'rating')}, {receipts} in the log."
         if many:
             says += f" {plural(many, 'reviewer')} did not finish."
-        self.put("ratings", "same", says)
+        self.add("ratings", "same", says)
 
     def _seeds(self) -> None:
-        decided = self._said("decided")
+        decided = self._public_facts("decided")
         expected = [log.seed_from(self.revealed, self.later)] * len(decided)
         seeds = [entry["seed"] for entry in decided]
         nonces = plural(len(log.nonces_in(self.later)), "nonce")
@@ -650,7 +654,7 @@ class _Bundle(Trail):
             actual["logged"] = [entry["method"], entry["ratings_sha256"]]
             self.hold(f"options {n}", expected, actual, *says, field=f"decision {n}")
 
-    def _sealed(self, result: Mapping[str, Any]) -> dict[str, Any]:
+    def _sealed_options(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a decision is to be made with again."""
         sealed = {"method": self.lists["method"]}
         names = ("top", "distinct") if self.lists["job"] == "rank" else ()
@@ -663,7 +667,9 @@ class _Bundle(Trail):
             used = record["result"]["seed"]
             self.hold(f"seed {n}", entry["seed"], used, *says, field="seed")
             file = self.decisions[n - 1]
-            trail = replace(self._trail(ratings), sealed=self._sealed(record["result"]))
+            trail = replace(
+                self._trail(ratings), sealed=self._sealed_options(record["result"])
+            )
             self._copy(f"decision {n}", trail, audit_decision, record, file)
 
     def _trail(self, ratings: Ratings | None) -> Trail:
@@ -683,4 +689,4 @@ class _Bundle(Trail):
             audit(trail, *arguments)
         for check in trail.checks:
             says = f"{name}: {check.name}"
-            self.put(says, check.status, check.says, check.difference)
+            self.add(says, check.status, check.says, check.difference)

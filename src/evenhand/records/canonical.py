@@ -27,7 +27,7 @@ MALFORMED = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Mismatch:
     """One place where two things that should be the same are not.
 
     Attributes:
@@ -77,7 +77,7 @@ def finish(content: Mapping[str, Json]) -> Record:
     return {**record, "sha256": text_hash(canonical(record))}
 
 
-def fault(record: Record) -> Difference | None:
+def fault(record: Record) -> Mismatch | None:
     """Return where a record does not fit its own hashes, or None.
 
     Examples:
@@ -109,7 +109,7 @@ def difference(
     path: str = "",
     *,
     same: Callable[[Json, Json], bool] | None = None,
-) -> Difference | None:
+) -> Mismatch | None:
     """Return the first place where two plain values differ, or None.
 
     Floats may differ by 1e-9, relative or absolute; all else is compared exactly.
@@ -135,12 +135,12 @@ def difference(
         steps = [(*pair, f"{path}[{place}]") for place, pair in enumerate(pairs)]
     else:
         fits = (same or _same)(expected, actual)
-        return None if fits else Difference(path.removeprefix("."), expected, actual)
+        return None if fits else Mismatch(path.removeprefix("."), expected, actual)
     return next(filter(None, (difference(*step, same=same) for step in steps)), None)
 
 
 @contextmanager
-def well_formed(name: str) -> Iterator[None]:
+def refuse_malformed(name: str) -> Iterator[None]:
     """Refuse a record that fits its hashes, but lacks what ours have."""
     try:
         yield
@@ -153,7 +153,7 @@ def well_formed(name: str) -> Iterator[None]:
         ) from None
 
 
-def decoded(data: bytes, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+def decode(data: bytes, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Decode JSON, and refuse what has no canonical form."""
     try:
         value = parse_json(name, data.decode("utf-8"))

@@ -35,7 +35,7 @@ def minute(at: datetime) -> str:
     return at.strftime(MINUTES)
 
 
-def _written(pattern: str) -> Form:
+def _text_form(pattern: str) -> Form:
     """Return whether a value is a text of this pattern."""
     form = re.compile(pattern)
     return lambda value: isinstance(value, str) and bool(form.fullmatch(value))
@@ -82,9 +82,9 @@ def _is_nonce(value: Json) -> bool:
     return value is None or is_nonce(value)
 
 
-_is_hash = _written("[0-9a-f]{64}")
-is_nonce = _written("[0-9a-f]{32}")
-is_public_value = _written(rf"[0-9a-z.]{{1,{LONGEST_VALUE}}}")
+_is_hash = _text_form("[0-9a-f]{64}")
+is_nonce = _text_form("[0-9a-f]{32}")
+is_public_value = _text_form(rf"[0-9a-z.]{{1,{LONGEST_VALUE}}}")
 _DRAW: Forms = {"draw": _is_count, "seal": _is_hash}
 _REPAIR: Forms = {"part": _is_count, "reviewers": _is_count, "record_sha256": _is_hash}
 _RATED: Forms = {"nonce": _is_nonce}

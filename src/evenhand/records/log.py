@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import RecordError
-from evenhand.records.canonical import canonical, decoded, is_dict, text_hash
+from evenhand.records.canonical import canonical, decode, is_dict, text_hash
 from evenhand.records.events import BODIES, event_fault, minute
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def parse_event(line: str, n: int) -> dict[str, Any]:
     Raises:
         RecordError: If it is not an event in its canonical form.
     """
-    value = decoded(line.encode(), f"log line {n}")
+    value = decode(line.encode(), f"log line {n}")
     if not is_dict(value) or value.get("schema") != EVENT or canonical(value) != line:
         raise RecordError(f"log line {n}: This is not an event of evenhand.")
     return dict(value)
@@ -187,7 +187,7 @@ def follow(lines: Iterable[str], seal: str) -> tuple[list[dict[str, Any]], Head]
     return events, head
 
 
-def decision_seed(secret: str, nonces: str, value: str = "") -> int:
+def seed_of_decision(secret: str, nonces: str, value: str = "") -> int:
     """Return the seed of a decision.
 
     Args:
@@ -199,7 +199,7 @@ def decision_seed(secret: str, nonces: str, value: str = "") -> int:
         The first 53 bits of a hash of all three.
 
     Examples:
-        >>> decision_seed("0" * 64, "1" * 64)
+        >>> seed_of_decision("0" * 64, "1" * 64)
         5408047709109572
     """
     digest = int(text_hash(f"{DECIDE_PREFIX}{secret}:{nonces}:{value}"), 16)
@@ -225,7 +225,7 @@ def public_value_in(events: Iterable[Mapping[str, Any]]) -> str:
 def seed_from(secret: str, events: Sequence[Mapping[str, Any]]) -> int:
     """Return the seed that follows from a secret and a log."""
     nonces = text_hash(",".join(nonces_in(events)))
-    return decision_seed(secret, nonces, public_value_in(events))
+    return seed_of_decision(secret, nonces, public_value_in(events))
 
 
 def says(event: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -234,14 +234,14 @@ def says(event: Mapping[str, Any]) -> Mapping[str, Any]:
     return content if is_dict(content) else {}
 
 
-def since_sealed(events: Sequence[Mapping[str, Json]]) -> int:
+def last_sealing(events: Sequence[Mapping[str, Json]]) -> int:
     """Return the place of the last "sealed", by which the draw that holds was made.
 
     Raises:
         RecordError: If nothing was sealed.
 
     Examples:
-        >>> since_sealed([{"kind": "created"}, {"kind": "sealed"}])
+        >>> last_sealing([{"kind": "created"}, {"kind": "sealed"}])
         1
     """
     places = [n for n, event in enumerate(events) if event.get("kind") == "sealed"]
@@ -297,7 +297,7 @@ class Rules:
         """
         self._events, self._bodies, self._scale = events, bodies, scale
         sealed = any(event.get("kind") == "sealed" for event in events)
-        self._holds = since_sealed(events) if sealed else len(events)
+        self._holds = last_sealing(events) if sealed else len(events)
         self._lacks_value = public_value is not None
         self._left = [
             len(assignment.amends.drop) if assignment.amends else 0
@@ -363,7 +363,7 @@ class Rules:
                 miscounted = content["reviewers"] != self._left[self._part]
                 yield miscounted, "Its amendment is about another number of reviewers."
         elif kind == "closed" and n > self._holds:
-            yield from self._closed(content)
+            yield from self._check_counts(content)
         elif kind == "decided":
             number = content.get("number")
             later = isinstance(number, int) and number > self._decided
@@ -404,7 +404,7 @@ class Rules:
         """The items of each reviewer, after the repairs so far."""
         return self._given[min(self._part, len(self._given) - 1)]
 
-    def _closed(self, content: Mapping[str, Json]) -> Rule:
+    def _check_counts(self, content: Mapping[str, Json]) -> Rule:
         never = len(self._now) - self._begun
         counts = {"begun": self._begun, "never_began": never}
         if self._bodies is not None:

@@ -63,7 +63,7 @@ def plain_name(name: str) -> str:
     return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
-def _keyed(key: str, prefix: str, name: str) -> str:
+def _keyed_hash(key: str, prefix: str, name: str) -> str:
     text = f"{prefix}{plain_name(name)}"
     return hmac.digest(bytes.fromhex(key), text.encode(), "sha256").hex()
 
@@ -81,7 +81,7 @@ def codes_of(key: str, names: Iterable[str]) -> dict[str, str]:
         >>> codes_of("0" * 64, ["Anna", "Bo", "Cy"])
         {'Cy': 'R01', 'Bo': 'R02', 'Anna': 'R03'}
     """
-    order = sorted(names, key=lambda name: _keyed(key, CODE_PREFIX, name))
+    order = sorted(names, key=lambda name: _keyed_hash(key, CODE_PREFIX, name))
     width = max(2, len(str(len(order))))
     return {name: f"R{place:0{width}}" for place, name in enumerate(order, start=1)}
 
@@ -93,7 +93,7 @@ def salt_of(key: str, name: str) -> str:
         >>> salt_of("0" * 64, "Anna") == salt_of("0" * 64, "anna ")
         True
     """
-    return _keyed(key, SALT_PREFIX, name)
+    return _keyed_hash(key, SALT_PREFIX, name)
 
 
 def person_hash(salt: str, code: str, name: str, conflicts: Iterable[str]) -> str:

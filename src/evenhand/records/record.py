@@ -24,7 +24,7 @@ from evenhand.records.canonical import (
     ABSENT,
     brief,
     canonical,
-    decoded,
+    decode,
     fault,
     finish,
     is_dict,
@@ -74,7 +74,7 @@ def parse(data: bytes, name: str) -> Record:
         you mean 'evenhand.seal/1'? ... If a later version of evenhand wrote it, use
         that one.
     """
-    value = decoded(data, name)
+    value = decode(data, name)
     schema = value.get("schema") if is_dict(value) else None
     if not isinstance(schema, str) or not schema.startswith("evenhand."):
         raise RecordError(
@@ -129,7 +129,7 @@ def read_hex(path: str | os.PathLike[str], kind: str) -> str:
         raise RecordError(
             f"{name}: This must be a {kind}, got a record of kind {kind_of(record)!r}."
         )
-    return str(unedited(record, name).get(kind))
+    return str(require_intact(record, name).get(kind))
 
 
 def text_of(record: Record) -> str:
@@ -185,20 +185,20 @@ def decision_record(
     came = None
     if assignment is not None:
         came = {"sha256": assignment_record(assignment)["sha256"]}
-    return _made("record", result=plain, assignment=came)
+    return _versioned_record("record", result=plain, assignment=came)
 
 
 def seal_record(secret: str) -> Record:
     """Return what may be published of a secret: its seal."""
-    return _made("seal", seal=seal_of(secret))
+    return _versioned_record("seal", seal=seal_of(secret))
 
 
 def secret_record(secret: str) -> Record:
     """Return what must be kept of a secret until all ratings are in."""
-    return _made("secret", secret=secret, seal=seal_of(secret))
+    return _versioned_record("secret", secret=secret, seal=seal_of(secret))
 
 
-def _made(kind: str, **content: Json) -> Record:
+def _versioned_record(kind: str, **content: Json) -> Record:
     return finish({"schema": f"evenhand.{kind}/1", **content, "version": version()})
 
 
@@ -340,7 +340,7 @@ def load_assignment(
     for name in chain_of(path):
         record = read_record(name)
         drawn.append(assignment_from(record, name, drawn[-1] if drawn else None))
-        unedited(record, name)
+        require_intact(record, name)
         if before not in (None, (record.get("amends") or {}).get("sha256")):
             raise RecordError(f"{name}: The record amends another than that before it.")
         before = record["sha256"]
@@ -356,7 +356,7 @@ def load_assignment(
     return verify(assignment, secret, seal)
 
 
-def unedited(record: Record, name: str) -> Record:
+def require_intact(record: Record, name: str) -> Record:
     """Return a record that fits its hashes, and refuse any other."""
     where = fault(record)
     if where is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Rule
-from evenhand.claims import NOT_SEALED, REVEALED, Json, version
+from evenhand.claims import NOT_SEALED, REVEALED, Json, assignment_finding, version
 from evenhand.designs.drawing import redraw, seal_of
 from evenhand.engines.counts import Counts
 from evenhand.errors import EvenhandError, RecordError, listing, plural
@@ -21,13 +21,12 @@ from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.ranking import rank
 from evenhand.records.canonical import (
     ABSENT,
-    Difference,
-    canonical,
+    Mismatch,
     contents,
     difference,
     fault,
     is_dict,
-    well_formed,
+    refuse_malformed,
 )
 from evenhand.records.record import (
     assignment_from,
@@ -69,7 +68,7 @@ KEYLESS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class AuditStep:
     """One thing that was checked, or could not be.
 
     Attributes:
@@ -83,11 +82,11 @@ class Check:
     name: str
     status: Status
     says: str
-    difference: Difference | None = None
+    difference: Mismatch | None = None
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values."""
-        where = self.difference or Difference("", None, None)
+        where = self.difference or Mismatch("", None, None)
         pair = {"expected": where.expected, "found": where.found}
         fields = {"name": self.name, "status": self.status, "message": self.says}
         values = {
@@ -104,7 +103,7 @@ class Audit:
         checks: Each check, in the order in which they were made.
     """
 
-    checks: tuple[Check, ...]
+    checks: tuple[AuditStep, ...]
 
     @property
     def identical(self) -> bool:
@@ -112,7 +111,7 @@ class Audit:
         return self.first is None
 
     @property
-    def first(self) -> Check | None:
+    def first(self) -> AuditStep | None:
         """The first check that found a difference, or None."""
         return next((check for check in self.checks if check.status == "differs"), None)
 
@@ -121,7 +120,7 @@ class Audit:
         """What was found, in a line.
 
         Examples:
-            >>> Audit((Check("data", "unchecked", "No ratings were given."),)).verdict
+            >>> Audit((AuditStep("data", "unchecked", "No ratings."),)).verdict
             'Nothing differs; 1 thing could not be checked.'
         """
         if self.first is not None:
@@ -141,7 +140,7 @@ class Audit:
         """Return the audit as in the JSON.
 
         Examples:
-            >>> Audit((Check("record", "same", "It fits."),)).to_dict()["identical"]
+            >>> Audit((AuditStep("record", "same", "It fits."),)).to_dict()["identical"]
             True
         """
         return {
@@ -184,19 +183,19 @@ class Trail:
     secret: str | None = None
     conflicts: Sequence[tuple[str, str]] = ()
     sealed: Mapping[str, Any] | None = None
-    checks: list[Check] = field(default_factory=list)
+    checks: list[AuditStep] = field(default_factory=list)
 
-    def put(
-        self, name: str, status: Status, says: str, where: Difference | None = None
+    def add(
+        self, name: str, status: Status, says: str, where: Mismatch | None = None
     ) -> None:
         """Add a check, and stop at a difference."""
-        self.checks.append(Check(name, status, says, where))
+        self.checks.append(AuditStep(name, status, says, where))
         if status == "differs":
             raise DiffersError
 
     def skip(self, name: str, why: str) -> None:
         """Add a check that could not be made."""
-        self.put(name, "unchecked", why)
+        self.add(name, "unchecked", why)
 
     def hold(
         self, name: str, expected: Json, actual: Json, *says: str, field: str = ""
@@ -207,9 +206,9 @@ class Trail:
         """
         where = difference(expected, actual, field or name)
         if where is not None:
-            self.put(name, "differs", says[-1], where)
+            self.add(name, "differs", says[-1], where)
         elif len(says) > 1:
-            self.put(name, "same", says[0])
+            self.add(name, "same", says[0])
 
 
 def audit(
@@ -259,9 +258,9 @@ def audit(
         None if path is None else [(part, read_record(part)) for part in chain_of(path)]
     )
     trail = Trail(ratings, chain, seal, secret)
-    with well_formed(name), suppress(DiffersError):
+    with refuse_malformed(name), suppress(DiffersError):
         if kind == "assignment":
-            _rated(trail, audit_chain(trail, "record"))
+            _check_ratings(trail, audit_chain(trail, "record"))
         else:
             audit_decision(trail, content, name)
     return Audit(tuple(trail.checks))
@@ -280,10 +279,10 @@ def audit_decision(trail: Trail, record: Record, name: str) -> None:
     where = difference({key: usual[key] for key in FIELDS}, record)
     if where is not None:
         says = "A decision has no such field, or not with this value."
-        trail.put("record", "differs", says, where)
+        trail.add("record", "differs", says, where)
     if trail.chain is not None:
         drawn = audit_chain(trail, "assignment record", came)
-        _rated(trail, drawn)
+        _check_ratings(trail, drawn)
         _again(trail, record, name, drawn)
         return
     why = "No assignment was given"
@@ -296,8 +295,8 @@ def _whole(trail: Trail, record: Record, name: str) -> None:
     where = fault(record)
     if where is not None:
         says = f"It was edited or damaged in field {where.field!r}."
-        trail.put(name, "differs", says, where)
-    trail.put(name, "same", "The record matches its hash.")
+        trail.add(name, "differs", says, where)
+    trail.add(name, "same", "The record matches its hash.")
 
 
 def audit_chain(trail: Trail, called: str, came: Json = None) -> Assignment | None:
@@ -312,7 +311,7 @@ def audit_chain(trail: Trail, called: str, came: Json = None) -> Assignment | No
             trail.hold("assignment", last, came, *NAMES)
         drawn = assignment_from(record, name, drawn, trail.conflicts)
         if drawn.amends is None:
-            _sealed(trail, drawn)
+            _check_seal(trail, drawn)
         else:
             stated = record["amends"]["sha256"]
             trail.hold(what, before, stated, *FOLLOWS, field="amends.sha256")
@@ -321,7 +320,7 @@ def audit_chain(trail: Trail, called: str, came: Json = None) -> Assignment | No
     return drawn
 
 
-def _sealed(trail: Trail, drawn: Assignment) -> None:
+def _check_seal(trail: Trail, drawn: Assignment) -> None:
     """Check the published seal and the revealed secret, if they were given."""
     if trail.seal is None:
         more = "" if drawn.seal else ", and the assignment was not sealed"
@@ -352,10 +351,10 @@ def _draw(trail: Trail, record: Record, drawn: Assignment, what: str) -> None:
         raise RecordError(f"The assignment cannot be drawn again: {error}") from error
     expected = contents(assignment_record(again))
     words = "The seed draws this assignment again"
-    _replayed(trail, what, expected, contents(record), words)
+    _compare_replay(trail, what, expected, contents(record), words)
 
 
-def _rated(trail: Trail, drawn: Assignment | None) -> None:
+def _check_ratings(trail: Trail, drawn: Assignment | None) -> None:
     if drawn is None or trail.ratings is None:
         trail.skip("ratings", "No ratings were given.")
         return
@@ -374,7 +373,7 @@ def _rated(trail: Trail, drawn: Assignment | None) -> None:
         says += f" {plural(len(missing), 'assigned review')} without a rating: {names}."
     if effect := drawn.effect(trail.ratings):
         says += f" {effect}"
-    trail.put("ratings", "same", says)
+    trail.add("ratings", "same", says)
 
 
 def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) -> None:
@@ -394,7 +393,7 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
         trail.skip("decision", KEYLESS if lacks_key else why)
         return
     drawn = drawn if came else None
-    backing = _backing(result)
+    backing = _backing(result, drawn) if drawn else "declared"
     if drawn is not None and drawn.seal is None:
         says = f"An assignment that was not sealed cannot have been {backing}."
         field = "result.certificate"
@@ -408,7 +407,7 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
         words += f" (that its assignment was {backing} needs the secret)"
     elif backing == "verified" and trail.seal is None:
         words += " (that its assignment was verified needs the published seal)"
-    _replayed(trail, "decision", replay, result, words, "result")
+    _compare_replay(trail, "decision", replay, result, words, "result")
 
 
 def _data(trail: Trail, result: Record, ratings: Ratings | Counts) -> bool:
@@ -426,12 +425,15 @@ def _data(trail: Trail, result: Record, ratings: Ratings | Counts) -> bool:
     return keyless
 
 
-def _backing(result: Mapping[str, Json]) -> Backing:
-    """Read off the certificate how the assignment was established."""
-    text = canonical(result.get("certificate"))
-    if NOT_SEALED in text:
-        return "revealed"
-    return "verified" if '): verified"' in text else "declared"
+def _backing(result: Record, drawn: Assignment) -> Backing:
+    """Return how the assignment was established, by which finding the record states."""
+    certificate = result.get("certificate") or {"checked": [], "declared": []}
+    design, stated = drawn.design, [*certificate["checked"], *certificate["declared"]]
+    backings: tuple[Backing, ...] = ("revealed", "verified")
+    for backing in backings:
+        if assignment_finding(design, (design,), backing=backing).text in stated:
+            return backing
+    return "declared"
 
 
 def _decide(
@@ -473,7 +475,7 @@ def _decide(
     return dict(again.to_dict())
 
 
-def _replayed(
+def _compare_replay(
     trail: Trail,
     name: str,
     expected: Record,
@@ -489,7 +491,7 @@ def _replayed(
         note = (
             f"; version {stated} made it, this is {version()}" if other_version else ""
         )
-        trail.put(name, "same", f"{words}{note}.")
+        trail.add(name, "same", f"{words}{note}.")
         return
     says = f"A replay gives another value of {where.field!r}."
     if other_version:
@@ -497,4 +499,4 @@ def _replayed(
             f" Version {stated} made it and this is {version()}; the same result is "
             "promised by the same version only."
         )
-    trail.put(name, "differs", says, where)
+    trail.add(name, "differs", says, where)

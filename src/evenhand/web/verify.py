@@ -13,7 +13,7 @@ from evenhand.errors import EvenhandError, RecordError
 from evenhand.records.canonical import (
     MALFORMED,
     canonical,
-    decoded,
+    decode,
     fault,
     is_dict,
     text_hash,
@@ -23,9 +23,9 @@ from evenhand.records.log import (
     REPAIRS,
     Rules,
     follow,
+    last_sealing,
     payload_hash,
     says,
-    since_sealed,
 )
 from evenhand.records.people import codes_of, people_hashes, secret_of
 from evenhand.records.record import assignment_from, parse
@@ -104,7 +104,7 @@ def _rules(
                 before = drawn[-1] if drawn else None
                 record = parse(draw.record.encode(), "draw")
                 drawn.append(assignment_from(record, "draw", before))
-                lists = dict(decoded(draw.lists.encode(), "lists"))
+                lists = dict(decode(draw.lists.encode(), "lists"))
         sealed = lists["scale"], lists.get("public_value")
         broken = Rules(events, bodies, drawn, *sealed).broken(published=False)
     except (EvenhandError, *MALFORMED) as error:
@@ -116,7 +116,7 @@ def _rules(
 def _hash_of(text: str | None, what: str) -> Json:
     """Return the hash of a record that is kept, None if it does not fit itself."""
     try:
-        record = decoded((text or "").encode(), what)
+        record = decode((text or "").encode(), what)
     except RecordError:
         return None
     whole = is_dict(record) and fault(dict(record)) is None
@@ -252,7 +252,7 @@ def _lists(connection: sa.Connection, row: Any, events: Events) -> Iterator[str]
         if value != fixed[name]:
             yield f'"{name}" is not what was sealed.'
     stated = dict(fixed.get("people", {}))
-    for event in events[since_sealed(events) :]:
+    for event in events[last_sealing(events) :]:
         stated = {**says(event).get("people", {}), **stated}
     if stated:
         yield from _people(connection, row.id, stated)
@@ -278,7 +278,7 @@ def _people(
 
 def _plain(text: str | None) -> Json:
     try:
-        value: Json = decoded((text or "").encode(), "scale")
+        value: Json = decode((text or "").encode(), "scale")
     except RecordError:
         return None
     return value
