@@ -72,7 +72,7 @@ def workbook(held: int, says: int | None = None) -> bytes:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let any file unpack to 1000 bytes, and to no more than ten times its size."""
     monkeypatch.setattr(unpacking, "SMALL", 1000)
-    monkeypatch.setattr(unpacking.most_unpacked, "__defaults__", ((32, 10),))
+    monkeypatch.setattr(unpacking.unpacking_limit, "__defaults__", ((32, 10),))
 
 
 @pytest.mark.usefixtures("small")

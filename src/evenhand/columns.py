@@ -196,11 +196,11 @@ def place_of(label: Label) -> tuple[bool, Label]:
     return isinstance(label, str), label
 
 
-def more_than_named(count: int) -> str:
+def and_more(count: int) -> str:
     """Say how many more there are than a notice names.
 
     Examples:
-        >>> more_than_named(7), more_than_named(5)
+        >>> and_more(7), and_more(5)
         (' and 2 more', '')
     """
     return f" and {count - NAMED} more" if count > NAMED else ""
@@ -215,7 +215,7 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
     series = _series(values, what, source, _number)
     if series.dtype in TEXTUAL or series.dtype.is_decimal():
         # A decimal goes by its digits, so that it is rounded once, as text is.
-        numeric = _parsed(series.cast(pl.String), what, source)
+        numeric = _parse_numbers(series.cast(pl.String), what, source)
     else:
         numeric = series.cast(pl.Float64)
     # Adding zero turns -0.0 into 0.0, so that equal scores have equal bytes.
@@ -377,7 +377,7 @@ def _number(value: object) -> float | str | None:
     return number
 
 
-def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
+def _parse_numbers(series: pl.Series, what: str, source: Source) -> pl.Series:
     numeric = series.cast(pl.Float64, strict=False)
     # Of finite numbers polars reads those that NUMBER describes, and no others.
     if numeric.null_count() == series.null_count() and numeric.is_finite().all():
@@ -519,8 +519,10 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
         >>> find_columns(["Judge", "paper_id", "mark"], Columns(), Source()).score
         'mark'
     """
-    declared = Columns(*(_named(name, names, source) for name in astuple(declared)))
-    wanted = _wanted(names, declared)
+    declared = Columns(
+        *(_existing_column(name, names, source) for name in astuple(declared))
+    )
+    wanted = _needed_parts(names, declared)
     optional = "reviewer" if "winner" in wanted else "pair"
     more = (optional,) if "winner" in wanted else (optional, "weight")
     for part in Columns.__slots__:
@@ -542,17 +544,17 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
     return Columns(**columns)
 
 
-def _named(name: str, names: Sequence[str], source: Source) -> str:
+def _existing_column(name: str, names: Sequence[str], source: Source) -> str:
     """Return a column that the user named, which must exist."""
     if not name or name in names:
         return name
-    near = called(name, names)
+    near = matching_names(name, names)
     if len(near) == 1:
         return near[0]
     raise source.unknown("column", name, cut_alike(names))
 
 
-def _wanted(names: Sequence[str], declared: Columns) -> tuple[str, ...]:
+def _needed_parts(names: Sequence[str], declared: Columns) -> tuple[str, ...]:
     def there(*parts: str) -> bool:
         return all(candidates(kind, names, declared) for kind in parts)
 
@@ -593,14 +595,14 @@ def _choose(part: str, names: Sequence[str], declared: Columns, source: Source) 
     option = option_for(part)
     if matches:
         raise source.whole(
-            f"Several columns may be the {part}: {_listed(matches)}. "
+            f"Several columns may be the {part}: {listing(cut_alike(matches))}. "
             f"Say which with {option}."
         )
     if source.name is not None and any(re.fullmatch(NUMBER, name) for name in names):
-        text = f"The first line must hold the column names, got {_listed(names)}."
-        raise source.whole(text)
+        columns = listing(cut_alike(names))
+        raise source.whole(f"The first line must hold the column names, got {columns}.")
     raise source.whole(
-        f"No column for the {part} among {_listed(names) or 'none at all'}. "
+        f"No column for the {part} among {listing(cut_alike(names)) or 'none at all'}. "
         f"Say which it is with {option}."
     )
 
@@ -628,11 +630,7 @@ def is_alias(name: str, aliases: frozenset[str]) -> bool:
     return plain in aliases or plain.removesuffix("id") in aliases
 
 
-def _listed(names: Sequence[str]) -> str:
-    return listing(cut_alike(names))
-
-
-def called(name: str, names: Sequence[str]) -> list[str]:
+def matching_names(name: str, names: Sequence[str]) -> list[str]:
     """Return the names that a text means: one of them, as it is or as it is shown."""
     cut = dict(zip(names, cut_alike(names), strict=True))
     bare = name.strip().strip(".")

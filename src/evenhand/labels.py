@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.claims import Label, Notice
-from evenhand.columns import FORMULA_START, NAMED, column_texts, more_than_named
+from evenhand.columns import FORMULA_START, NAMED, and_more, column_texts
 from evenhand.errors import plural, quote
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def alike_notices(what: str, pairs: Sequence[tuple[str, str]]) -> tuple[Notice, 
     named = ", ".join(_spelt(label, "and", similar) for label, similar in pairs[:NAMED])
     text = f"Labels that look alike are taken for different {what}s: {named}"
     advice = f"If they are the same, merge them with merge= or --column merge={what}."
-    message = f"{text}{more_than_named(len(pairs))}. {advice}"
+    message = f"{text}{and_more(len(pairs))}. {advice}"
     return (Notice(f"similar_{what}s", message),)
 
 
@@ -152,7 +152,7 @@ def merge_notice(what: str, merged: Mapping[str, str], *, named: bool) -> Notice
     """
     text = f"{plural(len(merged), 'label')} of {what}s merged with others that look "
     pairs = [_spelt(old, "into", new) for old, new in merged.items()]
-    examples = f": {', '.join(pairs[:NAMED])}{more_than_named(len(pairs))}"
+    examples = f": {', '.join(pairs[:NAMED])}{and_more(len(pairs))}"
     return Notice(f"merged_{what}s", f"{text}alike{examples if named else ''}.")
 
 
@@ -181,5 +181,5 @@ def blank_notices(
     ]
     number = plural(padded["bare"].n_unique(), what)
     text = f"Blanks around labels do not count, so spellings of {number} were merged"
-    examples = f": {', '.join(pairs[:NAMED])}{more_than_named(len(pairs))}"
+    examples = f": {', '.join(pairs[:NAMED])}{and_more(len(pairs))}"
     return (Notice(f"blanks_{what}s", f"{text}{examples if named else ''}."),)

@@ -8,13 +8,17 @@ import threading
 from typing import TYPE_CHECKING
 
 from evenhand.errors import printable
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.progress import Progress
+    from rich import console as consoles
+    from rich import progress as bars
 
     Say = Callable[..., None]
+else:
+    consoles, bars = lazy("rich.console"), lazy("rich.progress")
 
 AFTER = 2.0
 # One display for a process, so that work within work is shown once.
@@ -57,7 +61,7 @@ def working(what: str, after: float = AFTER) -> Iterator[Say]:
         yield say
         return
     last: tuple[str, int | None, int | None] = (what, None, None)
-    displays: list[Progress] = []
+    displays: list[bars.Progress] = []
 
     def tell(text: str, done: int | None, total: int | None) -> None:
         nonlocal last
@@ -93,10 +97,7 @@ def working(what: str, after: float = AFTER) -> Iterator[Say]:
         _shown.release()
 
 
-def _display() -> Progress:
-    from rich import console as consoles  # noqa: PLC0415 - only for long work
-    from rich import progress as bars  # noqa: PLC0415 - only for long work
-
+def _display() -> bars.Progress:
     columns = (
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),

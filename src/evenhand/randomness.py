@@ -17,15 +17,19 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 
 from evenhand.errors import OptionError, must_be
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
+    from scipy import special
 
     Result = TypeVar("Result", bound=Hashable)
     # For each choice the branch that is taken, and the weights of all.
     Way = Sequence[tuple[int, tuple[Fraction, ...]]]
+else:
+    special = lazy("scipy.special")
 
 RNGLike = np.random.Generator | np.random.SeedSequence | int | None
 Stream = np.random.PCG64
@@ -128,10 +132,7 @@ def standard_normal(units: NDArray[np.float64]) -> NDArray[np.float64]:
         >>> standard_normal(np.array([0.0, 0.5])).round(3)
         array([-8.292,  0.   ])
     """
-    # Imported here because few draws need it.
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
-
-    return np.asarray(ndtri(np.maximum(units, _HALF_STEP)), dtype=np.float64)
+    return np.asarray(special.ndtri(np.maximum(units, _HALF_STEP)), dtype=np.float64)
 
 
 def below(source: Stream, bound: int) -> int:
@@ -272,7 +273,9 @@ def outcomes(program: Callable[[Chance], Result]) -> dict[Result, Fraction]:
     return law
 
 
-def picked(logs: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
+def pick_places(
+    logs: NDArray[np.float64], lots: NDArray[np.float64]
+) -> NDArray[np.int64]:
     """Pick a place for each uniform, with chances that are known but for a factor.
 
     Args:
@@ -280,7 +283,7 @@ def picked(logs: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.i
         lots: The uniforms.
 
     Examples:
-        >>> picked(np.log([1.0, 2.0, 1.0]), np.array([0.2, 0.5, 0.9])).tolist()
+        >>> pick_places(np.log([1.0, 2.0, 1.0]), np.array([0.2, 0.5, 0.9])).tolist()
         [0, 1, 2]
     """
     shares = np.cumsum(np.exp(logs - logs.max()))

@@ -21,12 +21,12 @@ from evenhand.columns import (
     Columns,
     Labels,
     Source,
+    and_more,
     candidates,
     code_labels,
     find_columns,
     given_columns,
     label_series,
-    more_than_named,
     number_series,
     typed_labels,
 )
@@ -319,11 +319,11 @@ class Ratings:
         _, places = code_labels(pl.Series(behind))
         order = np.lexsort((self.item_codes, places[self.reviewer_codes]))
         labels = [self.reviewer_labels[code] for code in np.argsort(places)]
-        ratings = self._taken(order, tuple(labels), places[self.reviewer_codes])
+        ratings = self._take_rows(order, tuple(labels), places[self.reviewer_codes])
         ratings._public = self  # noqa: SLF001 - our own
         return ratings
 
-    def _taken(self, rows: Codes, labels: Labels, reviewers: Codes) -> Ratings:
+    def _take_rows(self, rows: Codes, labels: Labels, reviewers: Codes) -> Ratings:
         """Return some rows, with other labels and codes of reviewers."""
         taken = copy.copy(self)
         for name in ("_digest", "tied_reviewers"):
@@ -346,7 +346,7 @@ class Ratings:
         rows = np.delete(np.arange(self.n_ratings), row)
         kept = np.unique(self.reviewer_codes[rows])
         labels = tuple(self.reviewer_labels[code] for code in kept.tolist())
-        return self._taken(rows, labels, np.searchsorted(kept, self.reviewer_codes))
+        return self._take_rows(rows, labels, np.searchsorted(kept, self.reviewer_codes))
 
     @property
     def public(self) -> Ratings:
@@ -443,7 +443,7 @@ class Ratings:
         )
         return () if self.weights is None else (Notice(*code_and_text),)
 
-    def with_unrated(self, labels: Sequence[Label], total: int) -> Ratings:
+    def with_unrated_items(self, labels: Sequence[Label], total: int) -> Ratings:
         """Return the same ratings, which know of items that nobody rated.
 
         Args:
@@ -451,7 +451,7 @@ class Ratings:
             total: How many items were to be rated.
 
         Examples:
-            >>> ratings = Ratings(["a"], ["x"], [1]).with_unrated(["y"], 2)
+            >>> ratings = Ratings(["a"], ["x"], [1]).with_unrated_items(["y"], 2)
             >>> ratings.unrated_labels, ratings.notices[0].message
             (('y',), "1 of 2 items was not judged and is not in the result: 'y'.")
         """
@@ -557,7 +557,7 @@ class Ratings:
         self.unrated_labels: Labels = ()
         notices: list[Notice] = []
         if rows["value"].null_count() > 0:
-            self.unrated_labels = _unrated(rows, extra)
+            self.unrated_labels = _unrated_items(rows, extra)
             notices = _missing_notices(rows, names.kind[:-1], self.unrated_labels)
             rows = rows.filter(pl.col("value").is_not_null())
         if rows.height == 0:
@@ -581,7 +581,7 @@ class Ratings:
         self, rows: pl.DataFrame, extra: pl.Series | None, source: Source
     ) -> None:
         """Code the labels and sort the rows, of which no two may be of one rating."""
-        named = rows["item"] if extra is None else _joined(rows["item"], extra)
+        named = rows["item"] if extra is None else _join_labels(rows["item"], extra)
         self.item_labels, item_codes = code_labels(named)
         self.reviewer_labels, reviewer_codes = code_labels(rows["reviewer"])
         keys = reviewer_codes * self.n_items + item_codes[: rows.height]
@@ -677,11 +677,11 @@ def as_ratings(
             *(str(declared.get(part, "")) for part in ("", "item", "score"))
         )
         if not candidates("reviewer", list(frame), named):
-            return _numbered(frame, declared.get("item", ""), named.score)
+            return _number_rows(frame, declared.get("item", ""), named.score)
     return Ratings.from_frame(data, **declared)  # type: ignore[arg-type]  # names of columns
 
 
-def _numbered(columns: dict[str, Any], item: Names, score: str) -> Ratings:
+def _number_rows(columns: dict[str, Any], item: Names, score: str) -> Ratings:
     """Number the rows in the order of items and scores, so that theirs is no matter."""
     columns["row"] = next(iter(columns.values()))
     declared = Columns("row", _join_columns(columns, "item", item), score)
@@ -901,7 +901,7 @@ def _compared_rows(
     _check_lengths({name: len(labels) for name, labels in series.items()}, source)
     require_items(columns, names, source)
     winners = series[names.winner]
-    items = _joined(winners, series[names.loser])
+    items = _join_labels(winners, series[names.loser])
     # Comparisons are numbered in the order of labels, where 9 comes before 10.
     _, codes = code_labels(items)
     winner, loser = np.split(codes, 2)
@@ -933,7 +933,7 @@ def _blank_notices(columns: Mapping[str, object], names: Columns) -> tuple[Notic
     )
 
 
-def _joined(first: pl.Series, second: pl.Series) -> pl.Series:
+def _join_labels(first: pl.Series, second: pl.Series) -> pl.Series:
     """Join two label columns into one of a single type."""
     if first.dtype != second.dtype:
         first, second = first.cast(pl.String), second.cast(pl.String)
@@ -946,7 +946,7 @@ def _check_lengths(n_rows: dict[str, int], source: Source) -> None:
         raise source.whole(f"Columns must be of one length, got {lengths}.")
 
 
-def _unrated(rows: pl.DataFrame, extra: pl.Series | None) -> Labels:
+def _unrated_items(rows: pl.DataFrame, extra: pl.Series | None) -> Labels:
     """Return the items of which every row lacks a value, unless named in `extra`."""
     rated = rows.filter(pl.col("value").is_not_null())["item"].cast(pl.String)
     present = rated if extra is None else pl.concat([rated, extra.cast(pl.String)])
@@ -963,7 +963,7 @@ def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice
     places = named.select(pl.format("item {} by {}", "item", "reviewer")).to_series()
     were = "was" if lacking.height == 1 else "were"
     left_out = f"{plural(lacking.height, 'row')} without a {noun} {were} left out"
-    text = f"{left_out}: {', '.join(places)}{more_than_named(lacking.height)}."
+    text = f"{left_out}: {', '.join(places)}{and_more(lacking.height)}."
     notices = [Notice(f"missing_{noun}s", text)]
     if lost:
         text = f"Items without any {noun} are not in the result: {listing(lost)}."

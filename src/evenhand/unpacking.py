@@ -53,11 +53,11 @@ def available_memory() -> int:
     return min(sizes, default=UNKNOWN)
 
 
-def most_unpacked(packed: int, kind: tuple[int, int] = TEXT) -> int:
+def unpacking_limit(packed: int, kind: tuple[int, int] = TEXT) -> int:
     """Return how many bytes a file of this size may unpack to.
 
     Examples:
-        >>> most_unpacked(1000) <= SMALL
+        >>> unpacking_limit(1000) <= SMALL
         True
     """
     share, shrinks = kind
@@ -89,7 +89,7 @@ def unpack(name: str, data: bytes, most: int | None = None) -> bytes:
     Args:
         name: What messages call the file.
         data: Its bytes.
-        most: How many bytes it may hold, if less than `most_unpacked` says.
+        most: How many bytes it may hold, if less than `unpacking_limit` says.
 
     Raises:
         RatingsError: If it holds more, or begins like gzip but is damaged.
@@ -100,7 +100,7 @@ def unpack(name: str, data: bytes, most: int | None = None) -> bytes:
     """
     limits = [UNKNOWN if most is None else most]
     if data.startswith(GZIP):
-        most = min(most_unpacked(len(data)), *limits)
+        most = min(unpacking_limit(len(data)), *limits)
         # The last four bytes say how much the file holds; they may be wrong.
         stated = int.from_bytes(data[-4:], "little")
         if most < stated < DEFLATE * len(data):
@@ -117,7 +117,7 @@ def unpack(name: str, data: bytes, most: int | None = None) -> bytes:
             raise refusal(name, len(data), unpacked.tell(), most)
         data = unpacked.getvalue()
     if data.startswith(ZIP):
-        _check_archive(name, data, min(most_unpacked(len(data)), *limits))
+        _check_archive(name, data, min(unpacking_limit(len(data)), *limits))
     return data
 
 
@@ -128,7 +128,7 @@ def check_file(path: str) -> None:
         RatingsError: If it does. A damaged file is left to what reads it.
     """
     packed = Path(path).stat().st_size
-    most, unpacked = most_unpacked(packed), 0
+    most, unpacked = unpacking_limit(packed), 0
     with contextlib.suppress(*DAMAGED), gzip.open(path) as file:
         while unpacked <= most and (chunk := file.read(CHUNK)):
             unpacked += len(chunk)

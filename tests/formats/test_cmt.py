@@ -55,7 +55,7 @@ def test_the_current_sheet_is_read_with_its_numbers_and_titles() -> None:
 
 
 def test_workbooks_agree_with_the_text_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_decoded", decoded_here)
+    monkeypatch.setattr(tables, "_decode", decoded_here)
     expected = read_ratings(HERE / "cmt.csv", score="Q3")
     assert read_ratings(HERE / "cmt.xlsx", score="Q3").sha256 == expected.sha256
     older = read_ratings(HERE / "cmt-older.xlsx", score="Confidence")

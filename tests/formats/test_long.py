@@ -54,7 +54,7 @@ def _decoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
         answer, frame = decode(file.format, sheet, file.data)
         return answer, pl.DataFrame() if frame is None else frame
 
-    monkeypatch.setattr(tables, "_decoded", decoded)
+    monkeypatch.setattr(tables, "_decode", decoded)
 
 
 def sample(name: str) -> bytes:

@@ -68,7 +68,7 @@ def decoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
         answer, frame = decode(file.format, sheet, file.data)
         return answer, pl.DataFrame() if frame is None else frame
 
-    monkeypatch.setattr(tables, "_decoded", decoded)
+    monkeypatch.setattr(tables, "_decode", decoded)
 
 
 # Where the bytes come from.

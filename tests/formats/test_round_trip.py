@@ -158,7 +158,7 @@ def tables_of_rows(draw: st.DrawFn) -> list[Row]:
 @settings(max_examples=12)
 @given(tables_of_rows(), st.randoms(use_true_random=False))
 def test_every_way_in_gives_the_same_ratings(rows: list[Row], chance: Any) -> None:  # noqa: ANN401 - hypothesis's own
-    with mock.patch.object(tables, "_decoded", decoded_here):
+    with mock.patch.object(tables, "_decode", decoded_here):
         states = {}
         for way in WAYS:
             chance.shuffle(rows)
@@ -172,7 +172,7 @@ def test_every_way_in_gives_the_same_ratings(rows: list[Row], chance: Any) -> No
 def test_every_finite_float_comes_through_unchanged(values: list[float]) -> None:
     rows: list[Row] = [("a", number, value) for number, value in enumerate(values)]
     expected = [value + 0.0 for value in values]
-    with mock.patch.object(tables, "_decoded", decoded_here):
+    with mock.patch.object(tables, "_decode", decoded_here):
         for way in (as_csv, as_tsv, as_json, as_parquet, as_polars_csv):
             assert way(rows).scores.tolist() == expected
 
@@ -188,7 +188,7 @@ def test_a_process_of_its_own_decodes_the_same(
 @pytest.mark.parametrize("score", [1 / 3, 2 / 3 * 1e-12, 123456789.123, 5e-324, 1e300])
 def test_a_number_in_a_sheet_keeps_all_its_digits(score: float) -> None:
     written = float(f"{score:.16G}")
-    with mock.patch.object(tables, "_decoded", decoded_here):
+    with mock.patch.object(tables, "_decode", decoded_here):
         assert as_excel([("a", "x", score)]).scores.tolist() == [written]
 
 

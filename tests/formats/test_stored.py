@@ -31,7 +31,7 @@ ALL = [
 def test_every_way_of_storing_a_sample_gives_the_same_ratings(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "_decoded", decoded_here)
+    monkeypatch.setattr(tables, "_decode", decoded_here)
     options: dict[str, Any] = dict(OWN.get(path.name, {}))
     if path.name in COMPANIONS:
         options["companion"] = EXPORTS / COMPANIONS[path.name]

@@ -84,7 +84,7 @@ def read_here(data: bytes, sheet: str | None = None) -> Ratings:
         del fault
         return decode(file.format, sheet, file.data)
 
-    with mock.patch.object(tables, "_decoded", decoded):
+    with mock.patch.object(tables, "_decode", decoded):
         return read_ratings(io.BytesIO(data), sheet=sheet)
 
 

@@ -58,16 +58,16 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         >>> take(table, Asked()).said
         "item from 'Paper ID', reviewer from 'Reviewer Email', score from 'Overall'"
     """
-    item = table.named("item", options.columns.item, "paper id", "submissionid")
+    item = table.column_for("item", options.columns.item, "paper id", "submissionid")
     items = table.texts(item)
-    titles = layouts.titled(items, table.texts(*TITLES))
+    titles = layouts.titles_by_item(items, table.texts(*TITLES))
     choose, writers = partial(_answers, table), partial(_reviewers, items)
-    return layouts.rated(table, options, choose, item, writers, titles)
+    return layouts.long_form(table, options, choose, item, writers, titles)
 
 
 def _reviewers(items: list[str], table: Table) -> layouts.Writers:
     """Return where and who wrote each review, and a notice if some do not say."""
-    table.named("reviewer", "", *EMAILS, *PEOPLE, *NUMBERS)
+    table.column_for("reviewer", "", *EMAILS, *PEOPLE, *NUMBERS)
     # The number counts the reviewers of one paper only.
     own = [
         f"{item} reviewer {count}" if count else ""

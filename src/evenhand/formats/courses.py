@@ -51,8 +51,8 @@ def take_moodle(table: Table, options: layouts.Asked) -> layouts.Long:
         'submissions_unknown'
     """
     submissions = layouts.companion(table, "id", "authorid")
-    reviewer = table.named("reviewer", options.columns.reviewer, "reviewerid")
-    item = table.named("item", options.columns.item, "submissionid")
+    reviewer = table.column_for("reviewer", options.columns.reviewer, "reviewerid")
+    item = table.column_for("item", options.columns.item, "submissionid")
     others = _not_peers(table, item, reviewer, submissions)
     peers = table.leave_out("assessment", others)
     grades = peers.cells("grade").cast(pl.Float64, strict=False)
@@ -61,17 +61,19 @@ def take_moodle(table: Table, options: layouts.Asked) -> layouts.Long:
         raise peers.source.at(row, text, "Leave it empty where there is no grade.")
     titles = {}
     if submissions is not None:
-        titles = layouts.titled(submissions.texts("id"), submissions.texts("title"))
+        titles = layouts.titles_by_item(
+            submissions.texts("id"), submissions.texts("title")
+        )
     if submissions is None or not submissions.find("example"):
-        peers = peers.noted("submissions_unknown", NO_SUBMISSIONS)
+        peers = peers.with_notice("submissions_unknown", NO_SUBMISSIONS)
     if peers.cells("weight").n_unique() > 1 and not options.columns.weight:
-        peers = peers.noted("weights_unused", UNUSED)
+        peers = peers.with_notice("weights_unused", UNUSED)
 
     def choose(wanted: str) -> layouts.Place:
-        name = peers.named("score", wanted, "grade")
+        name = peers.column_for("score", wanted, "grade")
         return name, peers.columns[name]
 
-    return layouts.rated(peers, options, choose, item, reviewer, titles)
+    return layouts.long_form(peers, options, choose, item, reviewer, titles)
 
 
 def _not_peers(
@@ -113,10 +115,10 @@ def take_canvas(table: Table, options: layouts.Asked) -> layouts.Long:
         >>> take_canvas(Table.of(columns, Source()), Asked()).said
         "item from 'Assessee', reviewer from 'Assessor', score from 'Total Score (9)'"
     """
-    reviewer = table.named("reviewer", options.columns.reviewer, "assessor")
-    item = table.named("item", options.columns.item, "assessee")
+    reviewer = table.column_for("reviewer", options.columns.reviewer, "assessor")
+    item = table.column_for("item", options.columns.item, "assessee")
     done = table.leave_out("review", _not_done(table, item, reviewer))
-    return layouts.rated(done, options, partial(_criterion, done), item, reviewer)
+    return layouts.long_form(done, options, partial(_criterion, done), item, reviewer)
 
 
 def _total(table: Table) -> str:

@@ -19,8 +19,19 @@ import json
 import os
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 import polars as pl
+
+from evenhand.lazy import lazy
+
+if TYPE_CHECKING:
+    import resource
+
+    import fastexcel
+else:
+    # One is slow to load, the other is not on every system.
+    fastexcel, resource = lazy("fastexcel"), lazy("resource")
 
 LEAST_MEMORY = 8 * 2**30
 
@@ -59,8 +70,6 @@ def decode(
 
 
 def _excel(sheet: str, data: bytes) -> Answer:
-    import fastexcel  # noqa: PLC0415 - Parquet does not wait for it
-
     workbook = fastexcel.read_excel(data)
     names = list(workbook.sheet_names)
     load = partial(workbook.load_sheet, header_row=None, skip_rows=0)
@@ -98,8 +107,6 @@ def limit_memory(most: int) -> None:
         most: How many bytes the program may take.
     """
     with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):
-        import resource  # noqa: PLC0415 - not on every system
-
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         now, most = resource.getrlimit(resource.RLIMIT_AS)

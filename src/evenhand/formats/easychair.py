@@ -52,15 +52,17 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         ['-1']
     """
     own = ("submission #", "submission", "paper #")
-    item = table.named("item", options.columns.item, *own)
+    item = table.column_for("item", options.columns.item, *own)
     submissions = layouts.companion(table, "#", "title")
     titles, gone = {}, pl.Series(dtype=pl.String)
     if submissions is not None:
         numbers, marks = submissions.cells("#"), submissions.cells("deleted?")
-        titles = layouts.titled(numbers, submissions.texts("title"))
+        titles = layouts.titles_by_item(numbers, submissions.texts("title"))
         gone = numbers.filter(marks.str.to_lowercase().is_in(("yes", "true", "1")))
     table = table.leave_out("review", _left_out(table, item, gone))
-    return layouts.rated(table, options, partial(_field, table), item, _writers, titles)
+    return layouts.long_form(
+        table, options, partial(_field, table), item, _writers, titles
+    )
 
 
 def _left_out(table: Table, item: str, gone: pl.Series) -> Reasons:
@@ -87,8 +89,10 @@ def _writers(table: Table) -> layouts.Writers:
     """Return where and who wrote each review, and what the reader must know."""
     columns = [table.texts(name) for name in WRITERS]
     if not any(map(any, columns)):
-        column = table.named("reviewer", "", "#")
-        return (repr(column), table.cells(column)), table.noted("pseudonyms", NOBODY)
+        column = table.column_for("reviewer", "", "#")
+        return (repr(column), table.cells(column)), table.with_notice(
+            "pseudonyms", NOBODY
+        )
     rows = list(zip(*columns, strict=True))
     members = Counter(name for name, _ in {row[:2] for row in rows})
     names, subreviews = [], 0
@@ -104,7 +108,9 @@ def _writers(table: Table) -> layouts.Writers:
         subreviews += another and bool(member)
     if subreviews:
         text = f"{plural(subreviews, 'review')} written by a subreviewer: the reviewer"
-        table = table.noted("subreviews", f"{text} is who wrote it, not the member.")
+        table = table.with_notice(
+            "subreviews", f"{text} is who wrote it, not the member."
+        )
     column = table.find(*WRITERS)
     own = " (or who wrote it, where that is said)" if any(map(any, columns[2:])) else ""
     people = layouts.identify(columns[2], names, table.source)
@@ -115,7 +121,7 @@ def _field(table: Table, wanted: str) -> layouts.Place:
     """Choose a field of the column of scores, or the total beside it."""
     cells = []
     for row, cell in enumerate(table.texts("scores")):
-        lines = [_parsed(line) for line in cell.splitlines()]
+        lines = [_parse_field(line) for line in cell.splitlines()]
         cells.append(dict(lines))
         named = [name for name, _ in lines if name]
         if cell and len({*named}) < max(len(named), 1):
@@ -132,7 +138,7 @@ def _field(table: Table, wanted: str) -> layouts.Place:
     return layouts.among(scores, table.source)(wanted)
 
 
-def _parsed(line: str) -> tuple[str, str]:
+def _parse_field(line: str) -> tuple[str, str]:
     """Read a line of a cell: a field and its value."""
     match = FIELD.fullmatch(line.strip())
     name, value = (match[1], match[2]) if match else line.rpartition(":")[::2]

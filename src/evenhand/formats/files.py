@@ -104,7 +104,7 @@ def _file(name: str) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        reason = NETWORK if "://" in name else _not_found(path)
+        reason = NETWORK if "://" in name else _why_not_there(path)
     except IsADirectoryError:
         reason = "This is a folder. Give a file in it."
     except OSError as error:
@@ -112,7 +112,7 @@ def _file(name: str) -> bytes:
     raise RatingsError(f"{name}: {reason}")
 
 
-def _not_found(path: Path) -> str:
+def _why_not_there(path: Path) -> str:
     if not path.parent.is_dir():
         return f"There is no folder {str(path.parent)!r}."
     names = [there.name for there in path.parent.glob("*")]

@@ -14,7 +14,7 @@ import polars as pl
 from evenhand.columns import ALIASES, ID, cut_alike
 from evenhand.errors import listing, plural, refuse_option
 from evenhand.formats import PLATFORMS, layouts, scale
-from evenhand.formats.scale import may_be_scores, scored
+from evenhand.formats.scale import are_scores, may_be_scores
 from evenhand.formats.tables import Table, plain
 
 GRID = re.compile(r"(.*?)\s*\[(.+)\]", re.DOTALL)
@@ -118,14 +118,14 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
     form, declared = _Form(table), options.columns
     signature = form.email or form.name
     if declared.reviewer:
-        signature = table.named("reviewer", declared.reviewer)
+        signature = table.column_for("reviewer", declared.reviewer)
     if not signature:
-        table = table.noted("pseudonyms", UNSIGNED)
+        table = table.with_notice("pseudonyms", UNSIGNED)
     people = (
         table.cells(signature) if signature else "response " + table.cells(form.time)
     )
     one_each = declared.item or (form.items and not options.rows)
-    taken = _one_each if one_each else _gridded
+    taken = _take_column if one_each else _take_grid
     where, score, items = taken(table, options, form)
     parts = [
         pl.DataFrame({"reviewer": people, "item": item, "score": table.cells(name)})
@@ -142,16 +142,18 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         earlier = plural(rows.height - kept.height, "earlier score")
         text = f"{earlier} of the same person for the same item left out: the last in "
         hint = "" if form.email else NAMESAKES
-        reviews = reviews.noted("earlier_responses", f"{text}the file counts.{hint}")
+        reviews = reviews.with_notice(
+            "earlier_responses", f"{text}the file counts.{hint}"
+        )
 
     def choose(name: str) -> layouts.Place:
         if name == declared.score:
             return score, kept["score"]
-        return name, reviews.cells(reviews.named("weight", name))
+        return name, reviews.cells(reviews.column_for("weight", name))
 
     writers = (repr(signature or form.time), kept["reviewer"]), reviews
     place = where, kept["item"]
-    long = layouts.rated(reviews, options, choose, place, lambda _: writers)
+    long = layouts.long_form(reviews, options, choose, place, lambda _: writers)
     more = [form.name if form.email else "", form.own]
     called = [table.texts(name) for name in more if name]
     names = {
@@ -176,8 +178,8 @@ def time_of(table: Table) -> str:
 def _names_items(table: Table, name: str) -> bool:
     """Return whether answers may be names of items, not scores or remarks."""
     cells = table.cells(name)
-    answers = scale.given(cells)
-    scores = len(answers) > 0 and scored(answers).all() and not ID.search(name)
+    answers = scale.filled_cells(cells)
+    scores = len(answers) > 0 and are_scores(answers).all() and not ID.search(name)
     longest = max(map(len, cells), default=0)
     return not scores and 0 < longest <= LONGEST_ITEM
 
@@ -192,14 +194,14 @@ def _fields(table: Table, form: _Form, item: str = "") -> list[str]:
     ]
     if not free:
         raise table.source.whole("No field holds scores.")
-    return [name for name in free if scored(table.cells(name)).any()] or free
+    return [name for name in free if are_scores(table.cells(name)).any()] or free
 
 
 Taken = tuple[str, str, dict[str, pl.Series | str]]
 """Where items were found, what the score is called, and each column's item or items."""
 
 
-def _one_each(table: Table, options: layouts.Asked, form: _Form) -> Taken:
+def _take_column(table: Table, options: layouts.Asked, form: _Form) -> Taken:
     """Take one score from each response, about the item that a column names."""
     declared = options.columns
     if len(form.items) > 1 and not declared.item:
@@ -207,7 +209,7 @@ def _one_each(table: Table, options: layouts.Asked, form: _Form) -> Taken:
             f"Several columns may be the item: {listing(cut_alike(form.items))}. Say "
             "which with item= or --item."
         )
-    item = table.named("item", declared.item or form.items[0])
+    item = table.column_for("item", declared.item or form.items[0])
     # A criterion of a grid goes without its question.
     by_criterion = {
         form.grid.get(field, [field])[0]: field for field in _fields(table, form, item)
@@ -219,7 +221,7 @@ def _one_each(table: Table, options: layouts.Asked, form: _Form) -> Taken:
     return repr(item), score, {score: table.cells(item)}
 
 
-def _gridded(table: Table, options: layouts.Asked, form: _Form) -> Taken:
+def _take_grid(table: Table, options: layouts.Asked, form: _Form) -> Taken:
     """Take a score from each cell of a grid, or of each question about an item."""
     refuse_option("weight", options.columns.weight, "where a row has several scores")
     if options.rows == "reviewers":
@@ -227,7 +229,7 @@ def _gridded(table: Table, options: layouts.Asked, form: _Form) -> Taken:
         return (
             "the questions",
             "score",
-            dict(zip(columns, layouts.cut(columns), strict=True)),
+            dict(zip(columns, layouts.drop_prefix(columns), strict=True)),
         )
     questions = list(dict.fromkeys(item for _, item in form.grid.values()))
     if not questions:

@@ -72,7 +72,7 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         ("item from 'paper', reviewer from 'review', score from 'OveMer'", 'pseudonyms')
     """
     table = table.leave_out("row", _left_out(table))
-    item = table.named("item", options.columns.item, "paper", "pid")
+    item = table.column_for("item", options.columns.item, "paper", "pid")
     fields = {
         name: values
         for name, values in table.columns.items()
@@ -80,9 +80,9 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         and name not in (item, options.columns.reviewer)
         and may_be_scores(values)
     }
-    titles = layouts.titled(table.texts(item), table.texts("title"))
+    titles = layouts.titles_by_item(table.texts(item), table.texts("title"))
     choose = layouts.among(fields, table.source)
-    return layouts.rated(table, options, choose, item, _reviewers, titles)
+    return layouts.long_form(table, options, choose, item, _reviewers, titles)
 
 
 def _has_review_ids(table: Table) -> bool:

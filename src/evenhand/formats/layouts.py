@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.columns import Columns, called, cut_alike
+from evenhand.columns import Columns, cut_alike, matching_names
 from evenhand.errors import listing, refuse_option
 from evenhand.formats.tables import Table, plain
 from evenhand.ratings import OWN_REVIEWERS
@@ -171,7 +171,7 @@ class Layout:
             refuse_option("companion", table.companion is not None, why)
 
 
-def rated(
+def long_form(
     table: Table,
     options: Asked,
     choose: Callable[[str], Place],
@@ -199,7 +199,7 @@ def rated(
     if isinstance(item, str):
         item = repr(item), table.columns[item]
     if declared.reviewer or isinstance(reviewer, str):
-        name = table.named("reviewer", declared.reviewer, str(reviewer))
+        name = table.column_for("reviewer", declared.reviewer, str(reviewer))
         writers: Place = repr(name), table.columns[name]
     else:
         writers, table = reviewer(table)
@@ -244,7 +244,7 @@ def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:
     """
     if wanted:
         near = [name for name in fields if plain(name) == plain(wanted)]
-        near = near or called(wanted, fields)
+        near = near or matching_names(wanted, fields)
         if wanted in fields or len(near) == 1:
             return wanted if wanted in fields else near[0]
         raise source.unknown("score field", wanted, cut_alike(fields))
@@ -267,7 +267,7 @@ def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:
 
 
 def among(fields: Mapping[str, Values], source: Source) -> Callable[[str], Place]:
-    """Return the choice among some fields, for `rated`."""
+    """Return the choice among some fields, for `long_form`."""
 
     def choose(wanted: str) -> Place:
         name = choose_score(wanted, list(fields), source)
@@ -276,11 +276,11 @@ def among(fields: Mapping[str, Values], source: Source) -> Callable[[str], Place
     return choose
 
 
-def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
+def titles_by_item(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
     """Return the title of each item: the first that is given.
 
     Examples:
-        >>> titled(["1", "1", "2"], ["", "On tea", ""])
+        >>> titles_by_item(["1", "1", "2"], ["", "On tea", ""])
         {'1': 'On tea'}
     """
     by_item: dict[str, str] = {}
@@ -290,11 +290,11 @@ def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
     return by_item
 
 
-def cut(names: Sequence[str]) -> list[str]:
+def drop_prefix(names: Sequence[str]) -> list[str]:
     """Cut off what all names begin with, if it is long: a form repeats its question.
 
     Examples:
-        >>> cut(["How do you like the talk of Bo?", "How do you like the talk of Cy?"])
+        >>> drop_prefix(["Please rate the talk of Bo", "Please rate the talk of Cy"])
         ['Bo', 'Cy']
     """
     cuts = cut_alike(names)
@@ -378,7 +378,7 @@ def pseudonyms(table: Table, hidden: int, unsaid: str) -> Table:
     """
     partly = f"{hidden} of {table.height} {unsaid[:1].lower()}{unsaid[1:]}"
     text = unsaid if hidden == table.height else partly
-    return table.noted("pseudonyms", text) if hidden else table
+    return table.with_notice("pseudonyms", text) if hidden else table
 
 
 def find_seats(
@@ -422,11 +422,11 @@ def find_seats(
     packed = (within["taken"] == within["most"]).mean()
     if packed >= PACKED and _are_seats(within["most"].to_numpy()):  # type: ignore[operator]  # a share
         text = SEATS.format(rows["seat"].n_unique(), *_ends(within["taken"]))
-        return table.noted("seats", text), True
+        return table.with_notice("seats", text), True
     bare = bare or NUMBER_COLUMN.fullmatch(plain(reviewer)) is not None
     counted = COUNTED.fullmatch(words[0]) or (bare and words[0] == "")
     if counted and within.height > 1 and packed == 1:
-        return table.noted("pseudonyms", ANEW.format(first)), False
+        return table.with_notice("pseudonyms", ANEW.format(first)), False
     return table, False
 
 

@@ -164,13 +164,13 @@ def _plain_lines(file: File, what: str) -> list[str] | None:
         return None
     check_text(file)
     cells = read_cells(file.name, file.data)
-    if len(cells.header) != 1 or _is_named(cells.header[0], what):
+    if len(cells.header) != 1 or _is_name_for(cells.header[0], what):
         return None
     lines = [cells.header[0], *(row[0] or "" for row in cells.rows.iter_rows())]
     return [line.strip() for line in lines if line.strip()]
 
 
-def _is_named(name: str, what: str) -> bool:
+def _is_name_for(name: str, what: str) -> bool:
     aliases = ALIASES["score" if what == "mark" else what]
     return is_alias(name, aliases | {f"{what}s"})
 
@@ -178,7 +178,7 @@ def _is_named(name: str, what: str) -> bool:
 def _column(table: Table, what: str) -> str:
     """Return the column that is called so, or else by another name of what it is."""
     exact = [name for name in table.columns if name.casefold() == what]
-    matches = exact or [name for name in table.columns if _is_named(name, what)]
+    matches = exact or [name for name in table.columns if _is_name_for(name, what)]
     if len(matches) == 1:
         return matches[0]
     raise table.source.whole(
@@ -188,6 +188,6 @@ def _column(table: Table, what: str) -> str:
 
 
 def _labels(table: Table, what: str, column: str | None = None) -> list[str]:
-    name = table.named(what, column.strip()) if column else _column(table, what)
+    name = table.column_for(what, column.strip()) if column else _column(table, what)
     series = label_series(table.columns[name], what, table.source)
     return [str(label) for label in series.to_list()]

@@ -56,7 +56,7 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         emails = layouts.identify(table.texts(email), people, table.source)
         table = replace(table, columns={**table.columns, email: pl.Series(emails)})
         table, names = (
-            table.noted("shared_names", SHARED),
+            table.with_notice("shared_names", SHARED),
             replace(names, reviewer=email),
         )
     used = {part: name for part, name in asdict(names).items() if name}
@@ -67,7 +67,7 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
     if names.reviewer and names.score and options.people is None:
         table, seats = layouts.find_seats(table, names.reviewer, names.item)
     whose = table.texts(*AUTHORS) if table.find(*AUTHORS) else ()
-    authors = layouts.titled(table.texts(names.item), whose) if whose else {}
+    authors = layouts.titles_by_item(table.texts(names.item), whose) if whose else {}
     titles = _titles(table, names)
     return layouts.Long(table, names, origin, titles, authors, seats=seats)
 
@@ -79,7 +79,7 @@ def _titles(table: Table, names: Columns) -> dict[str, str]:
     called += [name for name in free if is_alias(name, NAMES) and not ID.search(name)]
     for name in called:
         items, cells = table.texts(names.item), table.texts(name)
-        titles = layouts.titled(items, cells)
+        titles = layouts.titles_by_item(items, cells)
         pairs = zip(items, cells, strict=True)
         if all(titles.get(item, "") == cell for item, cell in pairs if item and cell):
             return titles
@@ -112,7 +112,7 @@ def take_gavel(table: Table, options: layouts.Asked) -> layouts.Long:
         "reviewer from 'Annotator ID', winner from 'Winner ID', loser from 'Loser ID'"
     """
     sides = {
-        part: table.named(part, getattr(options.columns, part), f"{part} id")
+        part: table.column_for(part, getattr(options.columns, part), f"{part} id")
         for part in ("winner", "loser")
     }
     options = replace(options, columns=replace(options.columns, **sides))

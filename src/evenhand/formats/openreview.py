@@ -87,7 +87,7 @@ class _Note:
         return bool(self.raw.get("ddate")) or any(word in ends for word in GONE)
 
     @property
-    def signed(self) -> tuple[str, str]:
+    def signature(self) -> tuple[str, str]:
         """The person who signed a note, or else a name for this paper only."""
         people = [
             signature
@@ -166,26 +166,28 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
     reviews = [note for note, no in zip(replies, out, strict=True) if not any(no)]
     item = _items(reviews, submissions)
     if options.columns.item:
-        name = raw.named("item", options.columns.item)
+        name = raw.column_for("item", options.columns.item)
         item = repr(name), raw.columns[name]
     papers = [submissions.get(note.forum, _Note(0, {})) for note in reviews]
     called = [_text(paper.content.get("title")) for paper in papers]
-    titles = layouts.titled(map(_text, item[1]), called)
+    titles = layouts.titles_by_item(map(_text, item[1]), called)
     choose = partial(_field, reviews, raw.source)
-    return layouts.rated(raw, options, choose, item, partial(_writers, reviews), titles)
+    return layouts.long_form(
+        raw, options, choose, item, partial(_writers, reviews), titles
+    )
 
 
 def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
     """Return who signed each review, and a notice of those with a pseudonym."""
-    hidden = sum(not note.signed[0] for note in reviews)
+    hidden = sum(not note.signature[0] for note in reviews)
     papers = Counter(
-        name for name, _ in {(note.signed[1], note.forum) for note in reviews}
+        name for name, _ in {(note.signature[1], note.forum) for note in reviews}
     )
     # A name that stands at several papers by chance is not one person.
     people = [
         person or (name if papers[name] == 1 else f"{note.forum}/{name}")
         for note in reviews
-        for person, name in [note.signed]
+        for person, name in [note.signature]
     ]
     return ("'signatures'", people), layouts.pseudonyms(raw, hidden, ONE_PAPER)
 

@@ -43,6 +43,7 @@ from evenhand.labels import (
     merge_notice,
     merged_spellings,
 )
+from evenhand.lazy import lazy
 from evenhand.ratings import Ratings, frame_columns, join_labels, take_naming
 
 if TYPE_CHECKING:
@@ -51,9 +52,18 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
 
+    from evenhand import _outputs
     from evenhand.claims import Label
+    from evenhand.engines import counts
     from evenhand.engines.counts import Counts, Once
+    from evenhand.formats import anonymise
+    from evenhand.formats import scale as scales
     from evenhand.formats.anonymise import Key
+else:
+    # Few files need these.
+    _outputs, counts = lazy("evenhand._outputs"), lazy("evenhand.engines.counts")
+    anonymise = lazy("evenhand.formats.anonymise")
+    scales = lazy("evenhand.formats.scale")
 
 MODULES = {"moodle": "courses", "canvas": "courses", "gavel": "long"}
 """Where a layout is that has no module of its own."""
@@ -156,9 +166,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     request = Asked(columns, **texts, exclude=excluded, only=kept, merge=merged)
     ratings, key = read(source, request, companion=companion, all_items=all_items)
     if key is not None and key.is_new:
-        from evenhand._outputs import write_all  # noqa: PLC0415 - few ask
-
-        write_all([key.output()])
+        _outputs.write_all([key.output()])
     return ratings  # type: ignore[return-value]  # counts are not asked for
 
 
@@ -242,8 +250,6 @@ def read_counts(
 
 
 def _counts(table: Table, options: Asked, once: Once | None) -> Counts:
-    from evenhand.engines import counts  # noqa: PLC0415 - if asked for
-
     names = counts.count_columns(table.columns, options.columns, table.source)
     # What `evenhand count` found out stands in a column of its own.
     standings = {*table.texts(counts.ONCE)} if counts.ONCE in table.columns else set()
@@ -272,8 +278,8 @@ def _ratings(
 ) -> tuple[Ratings, Key | None]:
     layout, reason = recognise(table, options)
     layout.check_options(table, options)
-    long = _numbered(_selected(layout.take(table, options), options), options)
-    long = _merged(_without_blanks(long, table, options), options)
+    long = _number_scores(_select_rows(layout.take(table, options), options), options)
+    long = _merge_labels(_without_blanks(long, table, options), options)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(long.names).items())
@@ -281,7 +287,7 @@ def _ratings(
     read_as = "" if is_plain else f"{layout.title}{because}: {long.said}."
     key = None
     if options.anonymise:
-        key, long = _coded(long, options.anonymise)
+        key, long = _code_reviewers(long, options.anonymise)
     ratings = Ratings.from_columns(
         long.table.columns,
         long.names,
@@ -402,15 +408,15 @@ def _labels(option: str, names: Names) -> tuple[str, ...]:
     return tuple(map(str, several))
 
 
-def _selected(long: Long, options: Asked) -> Long:
+def _select_rows(long: Long, options: Asked) -> Long:
     """Leave out what the user does not want, and tell of ratings of one's own."""
     own, table = _own_rows(long), long.table
-    keep = _wanted(long, options, own)
+    keep = _rows_to_keep(long, options, own)
     if not keep.all():
         text = f"{plural(int((~keep).sum()), 'rating')} left out as you asked."
         if not keep.any():
             raise table.source.whole("There is no rating left. Exclude less.")
-        table = table.noted(EXCLUDED, text).keep(np.flatnonzero(keep).tolist())
+        table = table.with_notice(EXCLUDED, text).keep(np.flatnonzero(keep).tolist())
     own = own[keep]
     if own.any():
         people = table.cells(long.names.reviewer).filter(pl.Series(own))
@@ -419,7 +425,7 @@ def _selected(long: Long, options: Asked) -> Long:
             f"{plural(len(people), 'rating')} of the reviewer's own item kept{names}. "
             "Leave such ratings out with exclude= or --exclude self."
         )
-        table = table.noted("self_ratings", text)
+        table = table.with_notice("self_ratings", text)
     return replace(long, table=table)
 
 
@@ -468,7 +474,9 @@ def _names(*texts: str) -> set[str]:
     return {" ".join(part.split()) for part in parts if NAME.search(part)}
 
 
-def _wanted(long: Long, options: Asked, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _rows_to_keep(
+    long: Long, options: Asked, own: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Tell which ratings the user wants."""
     keep = np.ones(len(own), dtype=np.bool_)
     if not (options.exclude or options.only):
@@ -516,7 +524,7 @@ def _part_of(text: str, labels: dict[str, set[str]]) -> tuple[str, str]:
     return there[0], label
 
 
-def _numbered(long: Long, options: Asked) -> Long:
+def _number_scores(long: Long, options: Asked) -> Long:
     """Turn cells that are no plain numbers into numbers, if it is clear how."""
     kind = long.names.kind
     if kind != "scores":
@@ -525,9 +533,7 @@ def _numbered(long: Long, options: Asked) -> Long:
     for name in (long.names.score, long.names.rank, long.names.weight):
         scale = options.scale if name == long.names.score else ""
         if name and (scale or not _has_numbers(table.columns[name])):
-            from evenhand.formats.scale import number_column  # noqa: PLC0415 - few do
-
-            table = number_column(table, name, scale)
+            table = scales.number_column(table, name, scale)
     source = replace(table.source, orders=kind == "scores" and not options.scale)
     return replace(long, table=replace(table, source=source))
 
@@ -569,7 +575,7 @@ def _without_blanks(long: Long, table: Table, options: Asked) -> Long:
     return replace(long, table=replace(long.table, notices=notices))
 
 
-def _merged(long: Long, options: Asked) -> Long:
+def _merge_labels(long: Long, options: Asked) -> Long:
     """Give labels that look alike one spelling, if the user asks for it."""
     if not {*options.merge} <= {"item", "reviewer"}:
         raise must_be("merge", "'item', 'reviewer' or both", [*options.merge])
@@ -585,14 +591,12 @@ def _merged(long: Long, options: Asked) -> Long:
             if spellings:
                 named = part == "item" or not options.anonymise
                 warning = merge_notice(part, spellings, named=named)
-                table = table.noted(warning.code, warning.message)
+                table = table.with_notice(warning.code, warning.message)
     return replace(long, table=table)
 
 
-def _coded(long: Long, path: str) -> tuple[Key, Long]:
+def _code_reviewers(long: Long, path: str) -> tuple[Key, Long]:
     """Replace reviewers by codes."""
-    from evenhand.formats.anonymise import CODED, open_key  # noqa: PLC0415 - few ask
-
     name, table = long.names.reviewer, long.table
     if not name:
         raise table.source.whole("There is no reviewer to anonymise.")
@@ -600,11 +604,11 @@ def _coded(long: Long, path: str) -> tuple[Key, Long]:
     refuse_option("anonymise", long.names.pair, why)
     people = label_series(table.columns[name], name, table.source).cast(pl.String)
     names = people.unique().sort().to_list()
-    key = open_key(path, names)
+    key = anonymise.open_key(path, names)
     coded = (sorted(key.codes[person] for person in pair) for pair in alike(names))
     similar = alike_notices(
         "reviewer", [(first, second) for first, second in sorted(coded)]
     )
     columns = {**table.columns, name: people.replace_strict(key.codes)}
-    notices = (*table.notices, CODED, *similar)
+    notices = (*table.notices, anonymise.CODED, *similar)
     return key, replace(long, table=replace(table, columns=columns, notices=notices))

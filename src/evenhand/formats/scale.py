@@ -65,23 +65,23 @@ def is_number(text: str) -> bool:
     return re.fullmatch(NUMBER, text) is not None
 
 
-def given(values: pl.Series | Sequence[object]) -> pl.Series:
+def filled_cells(values: pl.Series | Sequence[object]) -> pl.Series:
     """Return the cells of a column that hold something, as text.
 
     Examples:
-        >>> given(["3", "n/a", None, "x", "4"]).to_list()
+        >>> filled_cells(["3", "n/a", None, "x", "4"]).to_list()
         ['3', '4']
     """
     cells = strings(values)
     return cells.filter(~cells.str.to_lowercase().is_in(NOTHING))
 
 
-def scored(cells: pl.Series) -> pl.Series:
+def are_scores(cells: pl.Series) -> pl.Series:
     """Return which cells are numbers, or begin with one that a base or words follow.
 
     Examples:
         >>> cells = pl.Series(["2e-05", "8/10", "5. Strong accept", "B", "7 to 8"])
-        >>> scored(cells).to_list()
+        >>> are_scores(cells).to_list()
         [True, True, True, False, False]
     """
     led = cells.str.contains(LED) & ~cells.str.contains(CHANGED)
@@ -99,11 +99,11 @@ def may_be_scores(values: pl.Series | Sequence[object], least: int = 1) -> bool:
     """
     if any(isinstance(value, list | dict | pl.Series) for value in values):
         return False
-    cells = given(values)
+    cells = filled_cells(values)
     distinct = cells.n_unique()
     short = (cells.str.len_chars() <= LONGEST_WORD) & ~cells.str.ends_with(".")
     words = cells.filter(short)
-    numbers = scored(cells) & (short | (distinct <= MOST_WORDS))
+    numbers = are_scores(cells) & (short | (distinct <= MOST_WORDS))
     if numbers.any() and 2 * int(numbers.sum()) >= len(cells):
         return True
     few = distinct >= least and words.n_unique() <= MOST_WORDS
@@ -126,7 +126,7 @@ def parse_scale(order: str) -> dict[str, float]:
         >>> parse_scale("reject < weak reject < accept")
         {'reject': 1.0, 'weak reject': 2.0, 'accept': 3.0}
     """
-    words = [_folded(word) for word in order.split("<")]
+    words = [_fold_case(word) for word in order.split("<")]
     if not all(words) or len(words) == 1 or re.search("[>=\u2264\u2265]", order):
         raise must_be("scale", ORDER, order)
     twice = next((word for word in words if words.count(word) > 1), "")
@@ -162,7 +162,7 @@ def number_column(table: Table, name: str, scale: str = "") -> Table:
         ['8', None, '2e-05']
     """
     cells, source = strings(table.columns[name]), table.source
-    numbered = _based if not scale or BASE.fullmatch(scale) else _ordered
+    numbered = _leading_numbers if not scale or BASE.fullmatch(scale) else _number_words
     # A look at the distinct cells only, since a file may have a million rows.
     distinct = cells.unique(maintain_order=True)
     number_of, bad, warning = numbered(distinct, name, source, scale)
@@ -177,7 +177,7 @@ def number_column(table: Table, name: str, scale: str = "") -> Table:
         )
     numbers = cells.replace_strict(number_of, return_dtype=pl.String)
     table = replace(table, columns={**table.columns, name: numbers})
-    return table.noted(*warning) if warning else table
+    return table.with_notice(*warning) if warning else table
 
 
 Numbered = tuple[
@@ -186,30 +186,34 @@ Numbered = tuple[
 """Each cell's number, rule and hint for bad cells, and code and text of a notice."""
 
 
-def _ordered(distinct: pl.Series, what: str, source: Source, scale: str) -> Numbered:
+def _number_words(
+    distinct: pl.Series, what: str, source: Source, scale: str
+) -> Numbered:
     """Turn words and letters into steps."""
-    keys = {word: _folded(word) for word in distinct}
+    keys = {word: _fold_case(word) for word in distinct}
     best = BEST.fullmatch(scale)
     if best:
         steps = _letters({*keys.values()}, what, source, best[1])
     else:
         steps = parse_scale(scale)
-    order = "<".join(map(_shown, sorted(steps, key=lambda word: steps[word])))
+    order = "<".join(map(_display_word, sorted(steps, key=lambda word: steps[word])))
     problem = f"on the scale {order}", "Add it to --scale or mend the file."
     strange = {*keys.values()} - {*steps, *NOTHING}
     bad = {word: problem for word, key in keys.items() if key in strange}
+    meanings = [f"{_display_word(word)} = {step:g}" for word, step in steps.items()]
     text = (
-        f"Words of {what!r} stand for numbers: "
-        f"{', '.join(f'{_shown(word)} = {step:g}' for word, step in steps.items())}. "
+        f"Words of {what!r} stand for numbers: {', '.join(meanings)}. "
         "Methods that use the sizes of scores take these steps as equal."
     )
     numbers = {word: steps.get(key) for word, key in keys.items()}
     return {**numbers}, bad, ("words_as_steps", text)
 
 
-def _based(distinct: pl.Series, what: str, source: Source, scale: str) -> Numbered:
+def _leading_numbers(
+    distinct: pl.Series, what: str, source: Source, scale: str
+) -> Numbered:
     """Turn cells such as "8/10", "5. Strong accept" and "n/a" into numbers."""
-    numeric = distinct.filter(scored(distinct))
+    numeric = distinct.filter(are_scores(distinct))
     parsed = {cell: match for cell in numeric if (match := NUMBERS.match(cell))}
     bases = {match[2]: cell for cell, match in reversed([*parsed.items()]) if match[2]}
     onto = BASE.fullmatch(scale)
@@ -254,7 +258,7 @@ def _letters(keys: set[str], what: str, source: Source, best: str) -> dict[str, 
     return {letter: 1.0 + abs(ord(letter) - ord(ordered[0])) for letter in ordered}
 
 
-def _folded(word: str) -> str:
+def _fold_case(word: str) -> str:
     """Reduce a word to what is compared: 2.0 is 2, and case does not matter."""
     text = " ".join(word.split())
     if is_number(text):
@@ -262,5 +266,5 @@ def _folded(word: str) -> str:
     return text.casefold()
 
 
-def _shown(word: str) -> str:
+def _display_word(word: str) -> str:
     return word.upper() if LETTER.fullmatch(word) else word

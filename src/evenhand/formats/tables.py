@@ -28,9 +28,9 @@ from evenhand.columns import (
     Source,
     as_series,
     as_valid,
-    called,
     cut_alike,
     is_alias,
+    matching_names,
     option_for,
     require_no_thousands,
 )
@@ -146,7 +146,7 @@ class Table:
         """Return what `cells` does, as a list."""
         return self.cells(*names).to_list()
 
-    def noted(self, code: str, text: str) -> Table:
+    def with_notice(self, code: str, text: str) -> Table:
         """Return the table with one more notice."""
         return replace(self, notices=(*self.notices, Notice(code, text)))
 
@@ -182,7 +182,7 @@ class Table:
             dropped = kept & np.fromiter(rows, np.bool_, len(kept))
             kept &= ~dropped
             if dropped.any():
-                table = table.noted(
+                table = table.with_notice(
                     code, f"{plural(int(dropped.sum()), noun)} {words}."
                 )
         if not kept.any():
@@ -193,7 +193,7 @@ class Table:
             raise self.source.whole(" ".join(sentences))
         return table.keep(np.flatnonzero(kept).tolist())
 
-    def named(self, part: str, wanted: str, *names: str) -> str:
+    def column_for(self, part: str, wanted: str, *names: str) -> str:
         """Return the column that the user named, or else the platform's own.
 
         Raises:
@@ -201,11 +201,15 @@ class Table:
 
         Examples:
             >>> table = Table.of({"Paper ID": ["1"], "track": ["2"]}, Source())
-            >>> table.named("item", "", "paper id"), table.named("item", "Track")
-            ('Paper ID', 'track')
+            >>> table.column_for("item", "", "paper id")
+            'Paper ID'
+            >>> table.column_for("item", "Track")
+            'track'
         """
         column = self.find(wanted) if wanted else self.find(*names)
-        near = called(wanted, list(self.columns)) if wanted and not column else []
+        near = (
+            matching_names(wanted, list(self.columns)) if wanted and not column else []
+        )
         column = near[0] if len(near) == 1 else column
         if wanted and not column:
             raise self.source.unknown("column", wanted, cut_alike(self.columns))
@@ -326,7 +330,7 @@ def decimal_points(table: Table, sign: str) -> Table:
             converted[name] = points.zip_with(number, cells)
     table = replace(table, columns={**table.columns, **converted})
     text = "Commas in numbers are read as decimal points."
-    return table.noted("decimal_commas", text) if converted else table
+    return table.with_notice("decimal_commas", text) if converted else table
 
 
 def check_text(file: File) -> None:
@@ -492,17 +496,17 @@ def _flat(entry: dict[str, object]) -> dict[str, object]:
 
 
 def _parquet(file: File) -> Table:
-    answer, frame = _decoded(file, "", "Parquet; it may be damaged")
+    answer, frame = _decode(file, "", "Parquet; it may be damaged")
     if "held" in answer:
         size = len(file.data)
-        most = unpacking.most_unpacked(size, unpacking.PARQUET)
+        most = unpacking.unpacking_limit(size, unpacking.PARQUET)
         raise unpacking.refusal(file.name, size, int(answer["held"][0]), most)
     source = Source(file.name, lambda row: row + 1, "row")
     return Table(dict(zip(_names(frame.columns, source), frame, strict=True)), source)
 
 
 def _excel(file: File, sheet: str) -> Table:
-    answer, frame = _decoded(
+    answer, frame = _decode(
         file,
         sheet,
         "Excel; it may be damaged, an archive to be unpacked first, or have a cell far "
@@ -527,10 +531,10 @@ def _excel(file: File, sheet: str) -> Table:
     return _text_table(header, frame[head + 1 :], source)
 
 
-def _decoded(
+def _decode(
     file: File, sheet: str, fault: str
 ) -> tuple[dict[str, list[str]], pl.DataFrame]:
-    most = unpacking.most_unpacked(len(file.data), unpacking.PARQUET)
+    most = unpacking.unpacking_limit(len(file.data), unpacking.PARQUET)
     memory = max(unpacking.available_memory() // 2, LEAST_MEMORY)
     question = json.dumps([file.format, sheet, most, memory]).encode() + b"\n"
     try:
@@ -556,7 +560,7 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     if len(filled) < rows.height:
         rows = rows[filled]
         source = source.keep(filled.tolist())
-    cells = list(map(_unescaped, rows))
+    cells = list(map(_unescape, rows))
     # Columns without a name, as spreadsheets and indices leave them, are not read.
     columns = {name: cell for name, cell in zip(names, cells, strict=True) if name}
     others = [place for place, name in enumerate(names) if place and not name]
@@ -565,7 +569,7 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     return Table(columns, source, corner, nameless=nameless)
 
 
-def _unescaped(column: pl.Series) -> pl.Series:
+def _unescape(column: pl.Series) -> pl.Series:
     """Take off the apostrophe that keeps a label of ours from running as a formula.
 
     In a file that holds a label with and without it, it is part of the label.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from evenhand.columns import ALIASES, Columns, Source
 from evenhand.errors import listing, must_be, plural, quote, refuse_option
 from evenhand.formats import layouts
-from evenhand.formats.scale import given, is_number, may_be_scores, scored
+from evenhand.formats.scale import are_scores, filled_cells, is_number, may_be_scores
 from evenhand.formats.tables import Table, plain, strings
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ SLACK = 1e-9
 def tell(table: Table) -> str:
     """Say why a table looks wide: labels first, then columns of numbers only."""
     names = [name for name in table.columns if not layouts.TITLE.fullmatch(plain(name))]
-    cells = [given(table.columns[name]) for name in names]
-    numeric = [len(values) > 0 and scored(values).all() for values in cells]
+    cells = [filled_cells(table.columns[name]) for name in names]
+    numeric = [len(values) > 0 and are_scores(values).all() for values in cells]
     if table.corner is not None:
         return "an empty corner and columns of numbers" if any(numeric) else ""
     if len(names) <= LEAST or not all(numeric[1:]) or is_number(names[0]):
@@ -91,14 +91,14 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         (Notice(code='unrated_items', message="Items without any score are not in the
         result: 'y'."),)
     """
-    _check_asked(table, options)
+    _check_options(table, options)
     parts = _parts(table, options)
     filled = np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
     if not filled.any():
         raise table.source.whole("There is no rating: every cell is empty.")
     _check_lines(table.source, _without(parts, options.exclude))
     rows, columns = np.nonzero(filled)
-    across = layouts.cut(parts.across)
+    across = layouts.drop_prefix(parts.across)
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
     ratings = {
         parts.down: parts.labels.gather(rows),
@@ -112,7 +112,9 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
     description = f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
     description += f"{plural(len(kept), 'column')}{listed}"
     source = table.source.keep(rows.tolist())
-    table = _unused(replace(table, columns=ratings, source=source), parts, filled)
+    table = _say_unused_labels(
+        replace(table, columns=ratings, source=source), parts, filled
+    )
     seats = False
     if parts.other == "reviewer" and options.people is None:
         rated = ~ratings["reviewer"].is_in([*left_out])
@@ -146,7 +148,7 @@ class _Parts(NamedTuple):
     titles: dict[str, str]
 
 
-def _check_asked(table: Table, options: layouts.Asked) -> None:
+def _check_options(table: Table, options: layouts.Asked) -> None:
     if not options.rows:
         raise table.source.whole(
             "This looks like a wide table. Say what its rows are with rows= or --rows: "
@@ -186,7 +188,7 @@ def _parts(table: Table, options: layouts.Asked) -> _Parts:
     titled = [column for column in across if layouts.TITLE.fullmatch(plain(column))][:1]
     titles = {}
     if titled and down == "item":
-        titles = layouts.titled(labels, table.texts(*titled))
+        titles = layouts.titles_by_item(labels, table.texts(*titled))
         across.remove(*titled)
     if not across:
         raise table.source.whole(f"There is no column of {A[opposite]}.")
@@ -210,7 +212,7 @@ def _excluded_labels(exclude: Sequence[str]) -> set[str]:
 def _without(parts: _Parts, exclude: Sequence[str]) -> _Parts:
     """Return what is left once the user's exclusions are left out."""
     labels = _excluded_labels(exclude)
-    names = zip(parts.across, layouts.cut(parts.across), strict=True)
+    names = zip(parts.across, layouts.drop_prefix(parts.across), strict=True)
     kept = [
         place for place, spellings in enumerate(names) if labels.isdisjoint(spellings)
     ]
@@ -252,7 +254,7 @@ def _why_summary(table: Floats, place: int, label: str, what: str) -> str:
     if SUMMARY.fullmatch(_bare(label)):
         return summary
     inner = EDGE <= place < len(table) - EDGE
-    if not inner and (statistic := _told(table, place)):
+    if not inner and (statistic := _summary_name(table, place)):
         reason = f"is the {statistic} of others wherever it is given: it {summary}"
         return f"{reason}. {LONG_FORM}"
     return ""
@@ -316,10 +318,10 @@ def _is_far(values: Floats, others: Floats) -> bool:
 
 
 def _is_text(cells: pl.Series) -> bool:
-    return len(given(cells)) > 0 and not may_be_scores(cells)
+    return len(filled_cells(cells)) > 0 and not may_be_scores(cells)
 
 
-def _told(table: Floats, place: int) -> str:
+def _summary_name(table: Floats, place: int) -> str:
     """Say which summary of all others, or of those before it, a line is, if of any."""
     cells = table[:, np.isfinite(table[place])][:, :MOST_CELLS]
     values, others = cells[place], np.delete(cells, place, axis=0)
@@ -357,7 +359,7 @@ def _statistic(values: Floats, others: Floats) -> str:
     return "count" if counting and telling >= LEAST_MATCHES else ""
 
 
-def _unused(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -> Table:
+def _say_unused_labels(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -> Table:
     """Say which items have no score, and how many reviewers."""
     rated = parts.labels.filter(pl.Series(filled.any(axis=1)))
     idle = parts.labels.filter(~parts.labels.is_in(["", *rated]))
@@ -369,10 +371,14 @@ def _unused(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -> Table:
     }
     if unused["item"]:
         text = "Items without any score are not in the result"
-        table = table.noted("unrated_items", f"{text}: {listing(unused['item'])}.")
+        table = table.with_notice(
+            "unrated_items", f"{text}: {listing(unused['item'])}."
+        )
     if unused["reviewer"]:
         idlers = plural(len(unused["reviewer"]), "reviewer")
-        table = table.noted("idle_reviewers", f"{idlers} without any score left out.")
+        table = table.with_notice(
+            "idle_reviewers", f"{idlers} without any score left out."
+        )
     return table
 
 

@@ -23,7 +23,7 @@ from evenhand.models.design import (
 )
 from evenhand.models.solver import Chebyshev, Definite, one_thread
 from evenhand.posets.graph import comparisons, components, connected_groups
-from evenhand.randomness import picked
+from evenhand.randomness import pick_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -406,7 +406,7 @@ def drawn_by_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table,
         law = _law(pairs, won, math.exp(log), law.values)
         laws.append(law)
         fits.append(law.fit + log - 2 * math.log1p(math.exp(log) / LOGISTIC))
-    place = picked(np.array(fits), lots[:, 0])
+    place = pick_places(np.array(fits), lots[:, 0])
     middle = np.stack([law.values for law in laws])[place]
     away = np.empty_like(units)
     for at in np.unique(place).tolist():

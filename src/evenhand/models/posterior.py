@@ -26,7 +26,7 @@ from evenhand.models.additive import Equations, Links, additive
 from evenhand.models.design import INTEGRATED, build_design, normal_scores, standardised
 from evenhand.models.nodes import Node, node_at
 from evenhand.models.solver import one_thread
-from evenhand.randomness import picked, standard_normal, stream, uniforms
+from evenhand.randomness import pick_places, standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +153,7 @@ def _of_scores(
             break
         ends = max(near[0] - 1, 0), min(near[-1] + 1, len(offsets) - 1)
         offsets = np.linspace(offsets[ends[0]], offsets[ends[1]], CLOSER)
-    place = picked(fits.ravel(), lots[:, 0])
+    place = pick_places(fits.ravel(), lots[:, 0])
     drawn = float(freedom) if many else 2 * gammaincinv(freedom / 2, lots[:, 1])
     noise = np.sqrt(squares.ravel()[place] / drawn)
     at, value = np.divmod(place, len(values))

@@ -152,7 +152,7 @@ def rank(
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
     if assignment is not None:
         lost = assignment.unrated(ratings)
-        ratings = ratings.with_unrated(lost, len(assignment.items))
+        ratings = ratings.with_unrated_items(lost, len(assignment.items))
     task = Task(ratings, seed)
     chosen.check(task)
     answer = chosen.answer(task)

@@ -463,7 +463,7 @@ def _refit_reviewers(
     people = np.repeat(np.arange(len(chosen)), sizes)
     # Codes do for labels.
     names = tuple(range(len(chosen)))
-    again = ratings._taken(rows, names, ratings.reviewer_codes)  # noqa: SLF001 - our own
+    again = ratings._take_rows(rows, names, ratings.reviewer_codes)  # noqa: SLF001 - our own
     again.reviewer_codes, again.item_codes = people, items
     again.item_labels = tuple(range(len(seen)))
     return seen, np.asarray(refit(again), dtype=np.float64)
