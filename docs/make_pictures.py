@@ -124,13 +124,13 @@ def shoot_app() -> None:
     from tests.web.desk import served_at  # noqa: PLC0415 - it needs test extras
 
     talks = ["Trees", "Lists", "Graphs", "Heaps", "Queues", "Sets"]
-    with sync_playwright() as play, served_at(Path("app.db")) as (base, signin):
+    with sync_playwright() as play, served_at(Path("app.db")) as (base, served):
         browser = play.chromium.launch(
             executable_path=shutil.which("chromium"), args=FLAGS
         )
         desk = browser.new_page(viewport={"width": 1100, "height": 700})
         phone = browser.new_page(viewport={"width": 360, "height": 780})
-        desk.goto(base + signin)
+        desk.goto(base + served.signin())
         desk.get_by_role("button", name="Sign in").click()
         desk.locator("#title").fill("Autumn talks")
         lines = [f"talk {n}, {name}" for n, name in enumerate(talks, start=1)]

@@ -8,9 +8,11 @@ import os
 import re
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import httpx2 as httpx
 import uvicorn
@@ -19,6 +21,7 @@ from starlette.testclient import TestClient
 
 from evenhand.web.jobs import warm
 from evenhand.web.running import Address, Served, listen
+from tests.commands import run
 from tests.web.world import FORM
 
 if TYPE_CHECKING:
@@ -38,6 +41,42 @@ class Here:
         """No process is left."""
 
 
+def scope_of(method: str, path: str, query: bytes, headers: Any) -> dict[str, Any]:
+    """Return what a server says of a request."""
+    return {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": quote(path).encode(),
+        "query_string": query,
+        "root_path": "",
+        "headers": headers,
+        "server": ("127.0.0.1", 80),
+        "client": ("127.0.0.1", 0),
+        "state": {},
+    }
+
+
+async def exchange(app: Any, scope: dict[str, Any], body: bytes) -> tuple[Any, str]:
+    """Hand a request to an app; return the parts of its answer and its traceback."""
+    parts = [{"type": "http.request", "body": body, "more_body": False}]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return parts.pop() if parts else {"type": "http.disconnect"}
+
+    async def send(part: Any) -> None:
+        sent.append(part)
+
+    try:
+        await app(scope, receive, send)
+    except Exception:  # noqa: BLE001 - it has answered 500 by then
+        return sent, traceback.format_exc()
+    return sent, ""
+
+
 class Handed(httpx.BaseTransport):
     """Hands requests to an app in its loop: one call each, as a server does."""
 
@@ -45,37 +84,12 @@ class Handed(httpx.BaseTransport):
         self.app, self.portal = app, portal
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        parts = [{"type": "http.request", "body": request.read(), "more_body": False}]
-        told: list[Any] = []
-        path, _, query = request.url.raw_path.partition(b"?")
-        scope = {
-            "type": "http",
-            "http_version": "1.1",
-            "method": request.method,
-            "scheme": request.url.scheme,
-            "path": request.url.path,
-            "raw_path": path,
-            "query_string": query,
-            "root_path": "",
-            "headers": [(key.lower(), value) for key, value in request.headers.raw],
-            "server": ("127.0.0.1", 80),
-            "client": ("127.0.0.1", 0),
-            "state": {},
-        }
-
-        async def receive() -> Any:
-            return parts.pop() if parts else {"type": "http.disconnect"}
-
-        async def send(part: Any) -> None:
-            told.append(part)
-
-        # What fails has answered 500 by then.
-        with contextlib.suppress(Exception):
-            self.portal.call(self.app, scope, receive, send)
-        body = b"".join(part.get("body", b"") for part in told)
-        return httpx.Response(
-            told[0]["status"], headers=told[0]["headers"], content=body
-        )
+        headers = [(key.lower(), value) for key, value in request.headers.raw]
+        scope = scope_of(request.method, request.url.path, request.url.query, headers)
+        sent, _ = self.portal.call(exchange, self.app, scope, request.read())
+        body = b"".join(part.get("body", b"") for part in sent)
+        head = sent[0]
+        return httpx.Response(head["status"], headers=head["headers"], content=body)
 
 
 class Desk:
@@ -113,6 +127,37 @@ class Desk:
     def post(self, path: str, **data: str) -> httpx.Response:
         return self.client.post(path, data={"csrf": self.csrf(), **data})
 
+    def do(self, slug: str, *actions: str, **data: str) -> None:
+        """Do something with an evaluation that its state allows."""
+        for action in actions:
+            answer = self.post(f"/e/{slug}/{action}", **data)
+            assert answer.status_code == 303, (action, words(answer))
+
+    def refuse(self, path: str, status: int, says: str = "", **data: str) -> None:
+        """Ask for something that is refused with a sentence."""
+        answer = self.post(path, **data)
+        assert answer.status_code == status, (path, words(answer))
+        assert says in words(answer)
+
+    def decide(self, slug: str) -> str:
+        """Close and decide; return the page."""
+        self.do(slug, "close", "jobs/decision")
+        text = self.wait(slug)
+        assert 'class="lead"' in text, text
+        return text
+
+    def finish(
+        self, slug: str, size: int = 3, most: int | None = None
+    ) -> dict[str, bytes]:
+        """Let people rate, decide and publish; return what each of them can keep."""
+        guest, kept = self.guest(), {}
+        for name, link in list(self.links(slug).items())[:most]:
+            rate_all(guest, link, size)
+            kept[name] = guest.get(f"{link}/mine.json").content
+        self.decide(slug)
+        self.do(slug, "publish", ratings="yes")
+        return kept
+
     def sealed(self, **more: str) -> str:
         """Make an evaluation and seal it; return its public name."""
         answer = self.post("/e", does="seal", **{**FORM, **more})
@@ -141,20 +186,20 @@ class Desk:
 
 
 @contextlib.contextmanager
-def served_at(db: Path) -> Iterator[tuple[str, str]]:
-    """Serve a database on a free port; gives its address and a sign-in link."""
+def served_at(db: Path) -> Iterator[tuple[str, Served]]:
+    """Serve a database on a free port; gives its address and what is served."""
     served = Served(str(db), Address())
     served.site.workers = Here()  # type: ignore[assignment]  # no process
     taken = listen("127.0.0.1", 0)
     config = uvicorn.Config(served.app, log_level="error", access_log=False)
     server = uvicorn.Server(config)
-    run = threading.Thread(target=server.run, args=([taken],), daemon=True)
-    run.start()
+    thread = threading.Thread(target=server.run, args=([taken],), daemon=True)
+    thread.start()
     while not server.started:
         time.sleep(0.02)
-    yield f"http://127.0.0.1:{taken.getsockname()[1]}", served.signin()
+    yield f"http://127.0.0.1:{taken.getsockname()[1]}", served
     server.should_exit = True
-    run.join()
+    thread.join()
     served.close()
 
 
@@ -210,19 +255,11 @@ def rate_all(client: Any, link: str, size: int = 3) -> None:
     assert client.post(f"{link}/done").status_code == 303
 
 
-def decided(desk: Desk, **more: str) -> str:
-    """Run an evaluation to its published end; return its public name."""
-    slug = desk.sealed(**more)
-    guest = desk.guest()
-    for link in list(desk.links(slug).values())[:7]:
-        rate_all(guest, link)
-    assert desk.post(f"/e/{slug}/close").status_code == 303
-    assert desk.post(f"/e/{slug}/jobs/decision").status_code == 303
-    text = desk.wait(slug)
-    assert 'class="lead"' in text, text
-    answer = desk.post(f"/e/{slug}/publish", ratings="yes")
-    assert answer.status_code == 303, words(answer)
-    return slug
+def audited(*words: object) -> tuple[int, str]:
+    """Audit as the command line does; return its exit code and what it prints."""
+    result = run("audit", *map(str, words))
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.output
 
 
 def bundle_of(desk: Desk, slug: str, folder: Path) -> Path:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import re
 import shutil
-import threading
 import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import pytest
-import uvicorn
-from click.testing import CliRunner
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from evenhand.cli import cli
 from evenhand.errors import RecordError
 from evenhand.records.bundle import audit_bundle
-from evenhand.web.running import Address, Served, listen
-from tests.web.desk import Here, rate_all, violations
+from tests.web.desk import audited, rate_all, served_at, violations
 from tests.web.world import FORM
+
+if TYPE_CHECKING:
+    from evenhand.web.running import Served
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
@@ -40,19 +38,8 @@ pytestmark = pytest.mark.skipif(
 class Room:
     """A server, a browser, and people in it."""
 
-    def __init__(self, browser: Browser, folder: Path) -> None:
-        self.browser = browser
-        self.served = Served(str(folder / "e.db"), Address(), limited=True)
-        self.served.site.workers = Here()  # type: ignore[assignment]  # no process
-        taken = listen("127.0.0.1", 0)
-        self.base = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        config = uvicorn.Config(self.served.app, log_level="error", access_log=False)
-        self.server = uvicorn.Server(config)
-        run = threading.Thread(target=self.server.run, args=([taken],), daemon=True)
-        run.start()
-        self.run = run
-        while not self.server.started:
-            time.sleep(0.05)
+    def __init__(self, browser: Browser, base: str, served: Served) -> None:
+        self.browser, self.base, self.served = browser, base, served
         self.contexts: list[BrowserContext] = []
         self.errors: list[str] = []
         self.faults: list[str] = []
@@ -77,21 +64,16 @@ class Room:
         if wide > PHONE["width"]:
             self.faults.append(f"{name}: {wide} wide")
 
-    def close(self) -> None:
-        for context in self.contexts:
-            context.close()
-        self.server.should_exit = True
-        self.run.join()
-        self.served.close()
-
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
-    with sync_playwright() as play:
+    db = tmp_path_factory.mktemp("web") / "e.db"
+    with sync_playwright() as play, served_at(db) as (base, served):
         browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        made = Room(browser, tmp_path_factory.mktemp("web"))
+        made = Room(browser, base, served)
         yield made
-        made.close()
+        for context in made.contexts:
+            context.close()
         browser.close()
 
 
@@ -332,9 +314,9 @@ def test_from_two_lists_to_an_audited_decision(room: Room, tmp_path: Path) -> No
         first.get_by_role("link", name="Download all").click()
     bundle = tmp_path / "bundle.zip"
     told.value.save_as(bundle)
-    found = CliRunner().invoke(cli, ["audit", str(bundle)])
-    assert found.exit_code == 0, found.output
-    assert "1 repair; nobody who was replaced had seen their items" in found.output
+    code, text = audited(bundle)
+    assert code == 0, text
+    assert "1 repair; nobody who was replaced had seen their items" in text
     assert "8 reviewers" in first.content()
     every_byte_counts(bundle)
     assert room.errors == []

@@ -6,23 +6,14 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from evenhand.records.bundle import audit_bundle
 from evenhand.words.lines import p_value_text
-from tests.web.desk import Desk, bundle_of, rate, words
+from tests.web.desk import Desk, bundle_of, rate, rate_all
 
 TEN = "\n".join(f"{letter}, Talk {letter.upper()}" for letter in "abcdefghij")
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = Desk(str(tmp_path_factory.mktemp("db") / "e.db"))
-    yield made
-    made.close()
 
 
 def plain(text: str) -> str:
@@ -50,19 +41,27 @@ def rated(desk: Desk, slug: str, score: Callable[[str, int], float]) -> None:
         assert guest.post(f"{link}/done").status_code == 303
 
 
-def decided(desk: Desk, slug: str) -> None:
-    for action in ("close", "jobs/decision"):
-        answer = desk.post(f"/e/{slug}/{action}")
-        assert answer.status_code == 303, words(answer)
+def decide(desk: Desk, slug: str) -> None:
+    desk.decide(slug)
+    desk.do(slug, "publish", ratings="yes")
+
+
+def test_ratings_are_checked_before_anybody_decides(desk: Desk) -> None:
+    slug = desk.sealed(title="Checked")
+    for link in list(desk.links(slug).values())[:4]:
+        rate_all(desk.guest(), link)
+    desk.do(slug, "close", "jobs/check")
     desk.wait(slug)
-    assert desk.post(f"/e/{slug}/publish", ratings="yes").status_code == 303
+    report = desk.client.get(f"/e/{slug}/check/1/report")
+    assert report.status_code == 200
+    assert "4 reviewers" in report.text
 
 
 def test_pages_say_of_a_ranking_what_the_report_says(desk: Desk) -> None:
     slug = desk.sealed(items=TEN, per_reviewer="4")
     # Everybody disagrees, so that nobody can be sure.
     rated(desk, slug, lambda label, who: 10 * ((ord(label) * 7 + who * 3) % 10) + who)
-    decided(desk, slug)
+    decide(desk, slug)
     public, own = desk.guest().get(f"/p/{slug}"), desk.client.get(f"/e/{slug}")
     report = desk.guest().get(f"/p/{slug}/report-1.html")
     headline = part(report.text, 'h1 id="verdict"')
@@ -90,7 +89,7 @@ def test_pages_say_of_a_comparison_what_the_report_says(desk: Desk) -> None:
         return 50.0 + 9 * seen[label] + (label == "A")
 
     rated(desk, slug, score)
-    decided(desk, slug)
+    decide(desk, slug)
     public, own = desk.guest().get(f"/p/{slug}"), desk.client.get(f"/e/{slug}")
     report = desk.guest().get(f"/p/{slug}/report-1.html")
     headline = part(report.text, 'h1 id="verdict"')
@@ -116,12 +115,11 @@ def test_items_that_nobody_rates_are_named_everywhere(
         text = plain(desk.client.get(f"/e/{slug}{page}").text)
         assert "4 of 10 items have no reviewer, so nobody will judge them." in text
     rated(desk, slug, lambda label, who: 10.0 * ord(label) % 97 + who)
-    assert desk.post(f"/e/{slug}/close").status_code == 303
+    desk.do(slug, "close")
     closed = plain(desk.client.get(f"/e/{slug}").text)
-    decided_ = desk.post(f"/e/{slug}/jobs/decision")
-    assert decided_.status_code == 303, words(decided_)
+    desk.do(slug, "jobs/decision")
     desk.wait(slug)
-    assert desk.post(f"/e/{slug}/publish", ratings="yes").status_code == 303
+    desk.do(slug, "publish", ratings="yes")
     result = json.loads(desk.guest().get(f"/p/{slug}/decision-1.json").text)["result"]
     lost = sorted(set("abcdefghij") - set(result["order"]))
     assert len(lost) == 4

@@ -108,9 +108,9 @@ def opened() -> Iterator[tuple[Browser, str, str, Scene]]:
     """Serve a scene, and start a browser."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         scene = make_scene(Path(folder), scales=True)
-        with served_at(scene.db) as (base, signin):
+        with served_at(scene.db) as (base, served):
             browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-            yield browser, base, signin, scene
+            yield browser, base, served.signin(), scene
             browser.close()
 
 

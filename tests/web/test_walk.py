@@ -1,47 +1,29 @@
 """From two lists to an audited decision, in process."""
 
-import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
-from click.testing import CliRunner
 
-from evenhand.cli import cli
-from evenhand.records.bundle import read_bundle, write_bundle
-from evenhand.web import jobs
-from tests.web.desk import Desk, bundle_of, decided, rate_all, words
+from tests.web.desk import Desk, audited, bundle_of, rate_all, words
 
 
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = Desk(str(tmp_path_factory.mktemp("db") / "e.db"))
-    yield made
-    made.close()
+def test_the_bundle_passes_the_audit(desk: Desk, tmp_path: Path) -> None:
+    slug = desk.sealed()
+    desk.finish(slug, most=7)
+    code, text = audited(bundle_of(desk, slug, tmp_path))
+    assert code == 0, text
+    assert "Nothing differs; 3 things could not be checked." in text
+    assert "Whether the page shows the decision was not checked." in text
 
 
-@pytest.fixture(scope="module")
-def published(desk: Desk) -> str:
-    return decided(desk)
-
-
-def test_the_bundle_passes_the_audit(
-    desk: Desk, published: str, tmp_path: Path
-) -> None:
-    path = bundle_of(desk, published, tmp_path)
-    found = CliRunner().invoke(cli, ["audit", str(path)])
-    assert found.exit_code == 0, found.output
-    assert "Nothing differs; 3 things could not be checked." in found.output
-    assert "Whether the page shows the decision was not checked." in found.output
-
-
+@pytest.mark.usefixtures("no_reports")
 def test_a_reviewer_finds_rating_and_nonce_in_what_was_published(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(jobs, "_report", lambda _: "A report.")
     slug, guest = desk.sealed(title="Nonces"), desk.guest()
     links = list(desk.links(slug).values())
     level_all(guest, links[0], 3)
@@ -58,10 +40,8 @@ def test_a_reviewer_finds_rating_and_nonce_in_what_was_published(
     assert all(re.fullmatch("[0-9a-f]{32}", it["nonce"]) for it in own)
     receipt, nonce = own[0]["receipt"], own[0]["nonce"]
     assert f"{receipt} {nonce}" in guest.get(links[1]).text
-    assert desk.post(f"/e/{slug}/close").status_code == 303
-    assert desk.post(f"/e/{slug}/jobs/decision").status_code == 303
-    assert "21 nonces of reviewers" in desk.wait(slug)
-    assert desk.post(f"/e/{slug}/publish").status_code == 303
+    assert "21 nonces of reviewers" in desk.decide(slug)
+    desk.do(slug, "publish")
     for asked, words_there in {
         receipt: "of the log.",
         f"{receipt} {nonce}": "with the nonce of your receipt.",
@@ -72,25 +52,12 @@ def test_a_reviewer_finds_rating_and_nonce_in_what_was_published(
         assert words_there in page
     mine = tmp_path / "my-ratings.json"
     mine.write_text(guest.get(f"{links[1]}/mine.json").text)
-    path = str(bundle_of(desk, slug, tmp_path))
-    found = CliRunner().invoke(cli, ["audit", path, "--receipts", str(mine)])
-    assert found.exit_code == 0, found.output
-    assert "3 receipts that you kept, each in the log" in found.output
+    path = bundle_of(desk, slug, tmp_path)
+    code, text = audited(path, "--receipts", mine)
+    assert code == 0, text
+    assert "3 receipts that you kept, each in the log" in text
     mine.write_text(mine.read_text().replace(nonce, "0" * 32))
-    found = CliRunner().invoke(cli, ["audit", path, "--receipts", str(mine)])
-    assert found.exit_code == 1, found.output
-
-
-def test_ratings_are_checked_before_anybody_decides(desk: Desk) -> None:
-    slug = desk.sealed(title="Checked")
-    for link in list(desk.links(slug).values())[:4]:
-        rate_all(desk.guest(), link)
-    assert desk.post(f"/e/{slug}/close").status_code == 303
-    assert desk.post(f"/e/{slug}/jobs/check").status_code == 303
-    desk.wait(slug)
-    report = desk.client.get(f"/e/{slug}/check/1/report")
-    assert report.status_code == 200
-    assert "4 reviewers" in report.text
+    assert audited(path, "--receipts", mine)[0] == 1
 
 
 def order_all(client: httpx.Client, link: str, size: int) -> None:
@@ -134,59 +101,17 @@ KINDS: dict[
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("no_reports")
 def test_other_scales_and_methods_pass_the_audit(
-    desk: Desk, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, kind: str, tmp_path: Path
 ) -> None:
-    # An audit does not look at the report, which takes longest to make.
-    monkeypatch.setattr(jobs, "_report", lambda _: "A report.")
     form, rate_them, size = KINDS[kind]
     slug = desk.sealed(**form)
     guest = desk.guest()
     for link in desk.links(slug).values():
         rate_them(guest, link, size)
-    assert desk.post(f"/e/{slug}/close").status_code == 303
-    assert desk.post(f"/e/{slug}/jobs/decision").status_code == 303
-    page = desk.wait(slug)
-    assert "Report<span" in page, words(desk.client.get(f"/e/{slug}"))
-    assert desk.post(f"/e/{slug}/publish", ratings="yes").status_code == 303
-    assert desk.guest().get(f"/p/{slug}").status_code == 200
-    found = CliRunner().invoke(cli, ["audit", str(bundle_of(desk, slug, tmp_path))])
-    assert found.exit_code == 0, found.output
-
-
-def test_a_bundle_without_ratings_is_checked_as_far_as_it_goes(
-    desk: Desk, published: str, tmp_path: Path
-) -> None:
-    assert desk.post(f"/e/{published}/publish").status_code == 303
-    path = bundle_of(desk, published, tmp_path)
-    found = CliRunner().invoke(cli, ["audit", str(path)])
-    assert found.exit_code == 0
-    assert "ratings: The ratings were not published." in found.output
-    assert "No decision was replayed" in found.output
-    seal = tmp_path / "seal.txt"
-    seal.write_text("0" * 64)
-    other = CliRunner().invoke(cli, ["audit", str(path), "--seal", str(seal)])
-    assert other.exit_code == 1
-    assert "You noted another one" in other.output
-    mixed = CliRunner().invoke(cli, ["audit", str(path), "x.csv"])
-    assert mixed.exit_code == 2
-
-
-def test_a_forged_bundle_is_found(desk: Desk, published: str, tmp_path: Path) -> None:
-    """Somebody changes a rating and makes all plain hashes fit again."""
-    assert desk.post(f"/e/{published}/publish", ratings="yes").status_code == 303
-    path = bundle_of(desk, published, tmp_path)
-    files = read_bundle(path.read_bytes(), "bundle")
-    head = json.loads(files.pop("manifest.json"))["head"]
-    for name, old, new in (
-        ("ratings.csv", b",81\n", b",80\n"),
-        ("lists.json", b'"top":3', b'"top":2'),
-        ("payloads.jsonl", b'"score":81', b'"score":80'),
-        ("log.jsonl", b'"kind":"begun"', b'"kind":"tired"'),
-        ("report-1.html", b"<h1", b"<h2"),
-    ):
-        assert old in files[name], name
-        forged = {**files, name: files[name].replace(old, new, 1)}
-        path.write_bytes(write_bundle(forged, head))
-        found = CliRunner().invoke(cli, ["audit", str(path)])
-        assert found.exit_code in (1, 2), name
+    assert "Report<span" in desk.decide(slug)
+    desk.do(slug, "publish", ratings="yes")
+    assert guest.get(f"/p/{slug}").status_code == 200
+    code, text = audited(bundle_of(desk, slug, tmp_path))
+    assert code == 0, text
