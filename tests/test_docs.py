@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import evenhand
+from docs import make_json
 from evenhand import (
     Scenario,
     assign,
@@ -269,7 +270,11 @@ def test_every_notice_is_in_the_json_page() -> None:
         for name in code.findall(path.read_text())
     }
     assert len(found) > 8
-    assert {name for name in found if f"| `{name}` |" not in JSON} == set()
+    assert {name for name in found if f"`{name}`" not in JSON} == set()
+
+
+def test_the_fields_of_the_json_page_are_those_of_the_classes() -> None:
+    assert make_json.page() == JSON, "python -m docs.make_json"
 
 
 def documents() -> Iterator[object]:

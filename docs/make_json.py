@@ -1,0 +1,126 @@
+"""Write the fields of docs/json.md: `python -m docs.make_json`.
+
+The fields are those of small results, the words those of the dataclasses' docstrings.
+A test says if the page is stale.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from evenhand import Scenario, check, compare, grade, lab, rank, read_ratings, warp
+from evenhand.ab import comparison, pvalues
+from evenhand.diagnosis import check as checks
+from evenhand.diagnosis import ladder, reviewers
+from evenhand.diagnosis import warp as warps
+from evenhand.grading import Grade, Grades
+from evenhand.lab.simulation import Simulation
+from evenhand.lab.theorems import Theorems
+from evenhand.ranking import results
+
+PAGE = Path(__file__).parent / "json.md"
+PANEL = Path(__file__).parent.parent / "examples" / "panel.csv"
+BLOCK = re.compile(r"(<!-- fields of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FIELD = re.compile(r"^ {4}(\w+): ((?:.*\n?)(?: {8}.*\n?)*)", re.MULTILINE)
+# Explained once, at the top of the page.
+COMMON = {
+    *("schema", "method", "parameters", "seed"),
+    *("certificate", "data", "warnings", "version"),
+}
+OTHER_NAMES = {"grades": "items", "intervals": "uncertainty"}
+OWN_WORDS = {
+    "holds": "Whether every claim held.",
+    "passing": "The pass mark, and items by standing.",
+    "assumes": "What it rests on and the scores cannot show.",
+}
+CLASSES: dict[str, tuple[type, ...]] = {
+    "compare": (comparison.Comparison, pvalues.PValues),
+    "compare.scores": (comparison.Summary,),
+    "compare.difference": (pvalues.Difference,),
+    "rank": (results.Ranking,),
+    "rank.items": (results.RankedItem,),
+    "rank.top": (results.Top,),
+    "rank.draws": (results.Draw,),
+    "grade": (Grades,),
+    "grade.grades": (Grade,),
+    "check": (checks.Check,),
+    "check.ladder": (ladder.Ladder,),
+    "check.needed": (reviewers.Needed,),
+    "check.reviewers": (reviewers.Reviewer,),
+    "warp": (warps.Warp,),
+    "simulate": (Simulation,),
+    "theorems": (Theorems,),
+}
+
+
+def example(kind: str) -> Mapping[str, Any]:
+    """Return a small document that has every field."""
+    panel = read_ratings(PANEL)
+    scores = ([7, 9, 4], [6, 3, 5])
+    scenario = Scenario(reviewers=2)
+    documents: dict[str, Callable[[], Any]] = {
+        "compare": lambda: compare(*scores, design="halves", rng=1),
+        "rank": lambda: rank(panel, method="safe(noise=5)", top=4, rng=7),
+        "grade": lambda: grade(panel, passing=60, rng=7),
+        "check": lambda: check(panel, top=4, rng=7),
+        "warp": lambda: warp(panel, draws=2, rng=7),
+        "simulate": lambda: lab.simulate(scenario, ["votes"], trials=2, rng=7),
+        "theorems": lambda: lab.check_theorems(only=("Theorem 1",), rng=7),
+    }
+    return dict(documents[kind]().to_dict())
+
+
+def meanings(classes: tuple[type, ...]) -> dict[str, str]:
+    """Return the first clause about each attribute of some classes."""
+    texts: dict[str, str] = {}
+    for described in reversed(classes):
+        _, _, block = inspect.cleandoc(described.__doc__ or "").partition("Attributes:")
+        for name, text in FIELD.findall(block):
+            clause = re.split(r'; |(?<=[\w)"])\. |\.$', " ".join(text.split()))[0]
+            texts[name] = clause.replace("None", "null")
+    return texts
+
+
+def rows(kind: str, content: object, depth: str = "") -> Iterator[str]:
+    """List the fields of a document, and those inside of them one step further in."""
+    texts = meanings(CLASSES[kind])
+    for name, value in first(content).items():
+        if not depth and name in COMMON:
+            continue
+        text = texts.get(OTHER_NAMES.get(name, name)) or OWN_WORDS[name]
+        is_described = f"{kind}.{name}" in CLASSES
+        inside = "" if is_described else names(value)
+        yield f"{depth}- `{name}`: {text[0].upper()}{text[1:].rstrip('.')}{inside}."
+        if is_described:
+            yield from rows(f"{kind}.{name}", value, f"{depth}    ")
+
+
+def first(content: object) -> Mapping[str, object]:
+    """Return an object, or the first one of a list."""
+    inside = content[0] if isinstance(content, list | tuple) and content else content
+    return inside if isinstance(inside, Mapping) else {}
+
+
+def names(content: object) -> str:
+    """List the fields of what speaks for itself."""
+    listed = (f"`{name}`{names(value)}" for name, value in first(content).items())
+    text = ", ".join(listed)
+    return f" ({text})" if text else ""
+
+
+def page() -> str:
+    """Return the page as it should be."""
+
+    def fill(match: re.Match[str]) -> str:
+        lines = "\n".join(rows(match[2], example(match[2])))
+        return f"{match[1]}\n{lines}\n\n{match[3]}"
+
+    return BLOCK.sub(fill, PAGE.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
