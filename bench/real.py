@@ -49,9 +49,9 @@ from evenhand.models.adaptive import adaptive, views_of
 from evenhand.models.additive import Equations, Mixed, additive
 from evenhand.models.affine import affine
 from evenhand.models.bradley_terry import borda, bradley_terry
-from evenhand.models.design import Design, build_design, standardised
+from evenhand.models.design import Design, build_design, standardise
 from evenhand.models.isotonic import isotonic
-from evenhand.models.means import centred, z
+from evenhand.models.means import centred_means, z
 from evenhand.randomness import Stream, permutation, stream
 from evenhand.ratings import Ratings
 
@@ -158,10 +158,10 @@ def reliabilities(ratings: Ratings) -> Scores:
     rho = 1.0
     for view in views_of(ratings, ratings.scores):
         mixed = equations.fit(view - view.mean())
-        total += standardised(_reliable(view - view.mean(), made, mixed))
+        total += standardise(_reliable(view - view.mean(), made, mixed))
         rho = mixed.variances.shares[0]
-    ordinal = standardised(bradley_terry(ratings).estimates)
-    return np.asarray((1 - rho**2) * standardised(total) + rho**2 * ordinal)
+    ordinal = standardise(bradley_terry(ratings).estimates)
+    return np.asarray((1 - rho**2) * standardise(total) + rho**2 * ordinal)
 
 
 def _reliable(scores: Scores, made: Design, mixed: Mixed) -> Scores:
@@ -198,7 +198,7 @@ METHODS: dict[str, Method] = {
     "isotonic": lambda ratings: isotonic(ratings).estimates,
     "mean": mean,
     "bradley-terry": lambda ratings: bradley_terry(ratings).estimates,
-    "centred": lambda ratings: centred(ratings).estimates,
+    "centred": lambda ratings: centred_means(ratings).estimates,
     "z": lambda ratings: z(ratings).estimates,
     "borda": lambda ratings: borda(ratings).estimates,
 }
@@ -273,12 +273,12 @@ def draw(data: Data, cell: Cell, source: Stream) -> Codes:
     return np.sort(np.array(rows, dtype=np.int64))
 
 
-def warped(data: Data, rows: Codes, warp: str, source: Stream) -> Scores:
+def warp_data(data: Data, rows: Codes, warp: str, source: Stream) -> Scores:
     """Put each reviewer's scores through an increasing function of their own."""
     scores = data.scores[rows]
     if warp == "real":
         return scores
-    return warps.warped(scores, data.reviewers[rows], source, warp)
+    return warps.warp_scores(scores, data.reviewers[rows], source, warp)
 
 
 def true_order(truth: Scores, groups: Codes) -> Scores:
@@ -322,7 +322,7 @@ def run(
         for warp in WARPS:
             if warp == "real" and whole and number > 0:
                 continue
-            scores = warped(data, rows, warp, stream(seed, f"{name}/{warp}"))
+            scores = warp_data(data, rows, warp, stream(seed, f"{name}/{warp}"))
             ratings = Ratings(data.reviewers[rows], place, scores)
             for method in methods:
                 value = agreement(METHODS[method](ratings), order, whole=whole)

@@ -24,10 +24,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import polars as pl
+from scipy.special import stdtr, stdtrit
 
 from evenhand.claims import LEVEL, Claim, Drawn, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
 from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
+from evenhand.lazy import lazy
 from evenhand.models import solver
 from evenhand.models.adaptive import LEVELS
 from evenhand.models.additive import MOST, Equations, Links
@@ -36,23 +39,25 @@ from evenhand.models.design import (
     data_notices,
     fit_notices,
     linked_groups,
-    require_rated,
+    require_ratings,
 )
+from evenhand.models.posterior import draw_from_orders
 from evenhand.models.solver import Definite, one_thread
 from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.claims import Certificate, Label
     from evenhand.models.additive import Sums
     from evenhand.ratings import Data, Names
+    from evenhand.words import cards, lines
 
     Anchors = Mapping[str, float] | Mapping[int, float] | Mapping[Label, float]
     Range = tuple[float, float]
+else:
+    cards, lines = lazy("evenhand.words.cards"), lazy("evenhand.words.lines")
 
 # Share of truths above each interval, and below.
 TAIL = round((1 - LEVEL) / 2, 12)
@@ -203,21 +208,15 @@ class Grades(Drawn):
             >>> grade(ratings, rng=7).to_frame()["mark"].to_list()
             [1.5]
         """
-        import polars as pl  # noqa: PLC0415 - few users ask for a frame
-
         rows = [row._asdict() for row in self.items]
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def __repr__(self) -> str:
-        from evenhand.words.lines import grades_text  # noqa: PLC0415 - words come last
-
-        return grades_text(self)
+        return lines.grades_text(self)
 
     def _repr_html_(self) -> str:
         """Return the marks and what they may claim, for notebooks."""
-        from evenhand.words.cards import grades_card  # noqa: PLC0415 - notebooks only
-
-        return grades_card(self).html()
+        return cards.grades_card(self).html()
 
 
 class Means(NamedTuple):
@@ -420,8 +419,6 @@ def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notic
 def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
     """Return values and their errors by the model, on the scale that it has."""
     if method == "bradley-terry":
-        from evenhand.models.posterior import draw_from_orders  # noqa: PLC0415 - for orders alone
-
         drawn = draw_from_orders(ratings, DRAWS, seed)
         away = drawn - drawn.mean(axis=0)
         shared = away.T @ away[:, codes] / DRAWS
@@ -456,7 +453,7 @@ def adjusted_means(
         [8.0, 5.5, 4.5]
     """
     design = build_design(ratings)
-    require_rated(ratings, "grade")
+    require_ratings(ratings, "grade")
     if design.unit > LARGEST:
         raise RatingsError(
             f"scores must be below {LARGEST:g} to be graded, or squares of errors are "
@@ -515,8 +512,6 @@ def _halves(share: Table, away: Table, spread: Table, freedom: Table | int) -> S
         spread: How wide they are.
         freedom: Their degrees of freedom.
     """
-    from scipy.special import stdtr  # noqa: PLC0415 - slow to load
-
     spread = np.maximum(spread, TINY)
     low, high = np.zeros(away.shape[1]), (spread + np.abs(away)).max(axis=0)
     high *= 2 * np.max(t_far(freedom))
@@ -535,8 +530,6 @@ def t_far(freedom: Table | float) -> Table:
         >>> round(float(t_far(10)), 3)
         1.812
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load
-
     return np.asarray(stdtrit(freedom, 1 - TAIL))
 
 

@@ -9,12 +9,19 @@ import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.claims import Label
 from evenhand.errors import OptionError, RatingsError, quote, require_whole, unknown
+from evenhand.lazy import lazy
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = lazy("scipy.stats")
 
 Ranking = Sequence[Label] | NDArray[np.integer]
 Loss = Callable[[Ranking, Ranking], float]
@@ -60,9 +67,9 @@ def kendall_tau(truth: Ranking, estimate: Ranking) -> float:
     size = len(places)
     if size <= FEW:
         return float(np.count_nonzero(np.triu(places[:, None] > places, 1)))
-    from scipy.stats import kendalltau  # noqa: PLC0415 - slow to load
-
-    tau = float(kendalltau(np.arange(size), places, method="asymptotic").statistic)
+    tau = float(
+        stats.kendalltau(np.arange(size), places, method="asymptotic").statistic
+    )
     return float(round((1 - tau) * math.comb(size, 2) / 2))
 
 

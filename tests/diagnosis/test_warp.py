@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.arrays import Codes
-from evenhand.diagnosis.warp import STRENGTHS, warp, warped
+from evenhand.diagnosis.warp import STRENGTHS, warp, warp_scores
 from evenhand.errors import OptionError, RatingsError
 from evenhand.models.adaptive import adaptive
 from evenhand.models.means import item_means
@@ -54,7 +54,7 @@ def test_order_and_ties_within_a_reviewer_stay(
 ) -> None:
     people = np.array([who for who, _ in rows])
     scores = np.array([score for _, score in rows])
-    found = warped(scores, people, stream(seed, "warp"), strength)
+    found = warp_scores(scores, people, stream(seed, "warp"), strength)
     assert np.isfinite(found).all()
     for one, other in itertools.permutations(range(len(rows)), 2):
         if people[one] == people[other]:
@@ -64,7 +64,7 @@ def test_order_and_ties_within_a_reviewer_stay(
 @pytest.mark.parametrize("strength", STRENGTHS)
 def test_an_outlier_leaves_no_new_ties(strength: str) -> None:
     scores, people = np.array([1.0, 2.0, 3.0, 1e300]), np.zeros(4, dtype=np.int64)
-    assert (np.diff(warped(scores, people, stream(7, "warp"), strength)) > 0).all()
+    assert (np.diff(warp_scores(scores, people, stream(7, "warp"), strength)) > 0).all()
 
 
 @pytest.mark.parametrize("strength", STRENGTHS)
@@ -73,8 +73,8 @@ def test_one_outlier_does_not_set_the_unit_of_a_warp(strength: str) -> None:
     scores = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], 20)
     typed_wrong = scores.copy()
     typed_wrong[-1] = 1e6
-    wanted = warped(scores, people, stream(7, "warp"), strength)
-    found = warped(typed_wrong, people, stream(7, "warp"), strength)
+    wanted = warp_scores(scores, people, stream(7, "warp"), strength)
+    found = warp_scores(typed_wrong, people, stream(7, "warp"), strength)
     assert found[:-1] == pytest.approx(wanted[:-1])
     assert found[-1] > found[-2]
 
@@ -83,7 +83,7 @@ def test_one_outlier_does_not_set_the_unit_of_a_warp(strength: str) -> None:
 def test_a_warp_keeps_scores_beyond_its_span_in_proportion(strength: str) -> None:
     # The 5% and 95% quantiles are 0 and 1.
     scores = np.array([-3.0, *[0.0] * 10, *[1.0] * 10, 7.0])
-    found = warped(scores, np.zeros(22, np.int64), stream(7, "warp"), strength)
+    found = warp_scores(scores, np.zeros(22, np.int64), stream(7, "warp"), strength)
     slope = found[11] - found[1]
     assert found - found[1] == pytest.approx(slope * scores)
 
@@ -91,8 +91,8 @@ def test_a_warp_keeps_scores_beyond_its_span_in_proportion(strength: str) -> Non
 def test_a_mild_warp_is_near_the_identity_and_an_extreme_one_is_not() -> None:
     people = np.repeat(np.arange(400), 2)
     scores = np.tile([2.0, 8.0], 400)
-    mild = warped(scores, people, stream(7, "warp"), "mild")
-    wild = warped(scores, people, stream(7, "warp"), "extreme")
+    mild = warp_scores(scores, people, stream(7, "warp"), "mild")
+    wild = warp_scores(scores, people, stream(7, "warp"), "extreme")
     # Medians over 400 reviewers have standard errors of about 0.2 score points.
     assert np.median(mild[::2]) == pytest.approx(2.0, abs=1.2)
     assert np.median(mild[1::2]) == pytest.approx(8.0, abs=1.2)
@@ -113,10 +113,10 @@ def test_the_warps_are_as_defined() -> None:
             words = np.repeat((uniform * 2**64).astype(np.uint64), size // 3)
             return np.asarray(words)
 
-    mild = warped(SCORES, PEOPLE, Fixed(), "mild")  # type: ignore[arg-type] # bits as given
+    mild = warp_scores(SCORES, PEOPLE, Fixed(), "mild")  # type: ignore[arg-type] # bits as given
     bend = np.exp(0.5 * normal[2])
     assert mild == pytest.approx(1 + 4 * (0.2 * normal[0] + units**bend))
-    wild = warped(SCORES, PEOPLE, Fixed(), "extreme")  # type: ignore[arg-type] # bits as given
+    wild = warp_scores(SCORES, PEOPLE, Fixed(), "extreme")  # type: ignore[arg-type] # bits as given
     bend = np.exp(normal[2])
     assert wild == pytest.approx(1 + 4 * (100 * normal[0] + units**bend))
 
@@ -124,7 +124,7 @@ def test_the_warps_are_as_defined() -> None:
 @pytest.mark.parametrize("strength", STRENGTHS)
 def test_equal_scores_are_shifted_and_nothing_else(strength: str) -> None:
     people = np.array([0, 0, 1, 1])
-    found = warped(np.full(4, 3.0), people, stream(7, "warp"), strength)
+    found = warp_scores(np.full(4, 3.0), people, stream(7, "warp"), strength)
     assert found[0] == found[1]
     assert found[2] == found[3]
     assert np.isfinite(found).all()

@@ -203,7 +203,7 @@ def test_the_likelihood_is_the_dense_one_but_for_a_constant() -> None:
         found = system.likelihood(sums, np.array(ratios)).value[0]
         rest = system.predict(sums)[1] / (ratings.n_ratings - 1)
         gaps.append(
-            found - dense.minus_twice(np.array([*system.ordered(*ratios), 1.0]) * rest)
+            found - dense.minus_twice(np.array([*system.in_order(*ratios), 1.0]) * rest)
         )
     assert gaps == pytest.approx([gaps[0]] * 3, rel=1e-9)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from evenhand.errors import RatingsError
-from evenhand.models.means import centred, z
+from evenhand.models.means import centred_means, z
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
 
@@ -15,7 +15,7 @@ from tests.strategies import any_ratings
 def test_centred_and_z_are_plain_averages_of_deviations(ratings: Ratings) -> None:
     if len(set(ratings.item_codes.tolist())) < ratings.n_items:
         with pytest.raises(RatingsError, match="at least one rating each"):
-            centred(ratings)
+            centred_means(ratings)
         with pytest.raises(RatingsError, match="for method 'z'"):
             z(ratings)
         return
@@ -33,14 +33,14 @@ def test_centred_and_z_are_plain_averages_of_deviations(ratings: Ratings) -> Non
             spread = np.std(scores, ddof=1)
             plain[item].append(float(away))
             standard[item].append(float(away / spread) if spread > 0 else 0.0)
-    for fit, wanted in ((centred(ratings), plain), (z(ratings), standard)):
+    for fit, wanted in ((centred_means(ratings), plain), (z(ratings), standard)):
         means = [float(np.mean(values)) if values else 0.0 for values in wanted]
         assert fit.estimates == pytest.approx(means, abs=1e-12)
 
 
 def test_reviewers_of_one_item_say_nothing_and_are_named() -> None:
     ratings = Ratings(["a", "a", "b"], ["x", "y", "y"], [1, 3, 900])
-    for fit in (centred(ratings), z(ratings)):
+    for fit in (centred_means(ratings), z(ratings)):
         assert fit.estimates[0] == -fit.estimates[1]
         assert "one_rating_reviewers" in [notice.code for notice in fit.notices]
 

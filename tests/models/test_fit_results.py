@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models.design import Variances, settled, standardised
+from evenhand.models.design import Variances, round_to_resolution, standardise
 
 values = st.lists(st.integers(-50, 50), min_size=1, max_size=8)
 
@@ -16,21 +16,25 @@ def test_rounding_makes_no_order_and_breaks_none(
 ) -> None:
     exact = np.array(given_values, dtype=np.float64)
     noise = np.random.default_rng(seed).uniform(-1, 1, len(exact))
-    found = settled(exact + 1e-15 * np.abs(exact).max() * noise)
+    found = round_to_resolution(exact + 1e-15 * np.abs(exact).max() * noise)
     assert np.array_equal(
         np.sign(found[:, None] - found), np.sign(exact[:, None] - exact)
     )
 
 
 def test_tiny_values_next_to_huge_ones_are_not_told_apart() -> None:
-    assert settled(np.array([1.0, 2.0, 1e300])).tolist() == [1.0, 1.0, 1e300]
+    assert round_to_resolution(np.array([1.0, 2.0, 1e300])).tolist() == [
+        1.0,
+        1.0,
+        1e300,
+    ]
 
 
 @given(values)
 def test_standardised_values_have_mean_0_and_deviation_1(
     given_values: list[int],
 ) -> None:
-    found = standardised(np.array(given_values, dtype=np.float64))
+    found = standardise(np.array(given_values, dtype=np.float64))
     assert found.mean() == pytest.approx(0, abs=1e-12)
     wanted = 1.0 if len(set(given_values)) > 1 else 0.0
     assert found.std() == pytest.approx(wanted, abs=1e-12)

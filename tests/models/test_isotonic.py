@@ -42,13 +42,13 @@ def test_no_other_values_and_increasing_levels_cost_less(seed: int) -> None:
 
     fit = isotonic(ratings)
     values = fit.estimates / made.unit
-    levels = room.pooled(made, found, mixed(values[made.items]))
+    levels = room.pool_levels(made, found, mixed(values[made.items]))
     best = cost(values, levels)
     source = np.random.default_rng(seed)
     for _ in range(200):
         # Any other values, and any mix of levels that increase, stays allowed.
         share = source.uniform(0, 0.3)
-        other = room.pooled(made, found, mixed(source.normal(size=120)))
+        other = room.pool_levels(made, found, mixed(source.normal(size=120)))
         moved = values + 0.1 * source.normal(size=12)
         assert cost(moved, (1 - share) * levels + share * other) > best
         assert cost(values, (1 - share) * levels + share * other) >= best - 1e-12
@@ -61,7 +61,7 @@ def test_levels_increase_with_scores_and_are_equal_for_equal_ones() -> None:
     made = build_design(ratings)
     found = steps(made.reviewers, made.scores)
     source = np.random.default_rng(0)
-    levels = room.pooled(made, found, source.normal(size=120))
+    levels = room.pool_levels(made, found, source.normal(size=120))
     for reviewer in range(30):
         own = ratings.reviewer_codes == reviewer
         order = np.argsort(ratings.scores[own], kind="stable")

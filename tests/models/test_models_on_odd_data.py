@@ -15,7 +15,7 @@ from evenhand.models.affine import affine
 from evenhand.models.bradley_terry import borda, bradley_terry
 from evenhand.models.design import Fit
 from evenhand.models.isotonic import isotonic
-from evenhand.models.means import centred, z
+from evenhand.models.means import centred_means, z
 from evenhand.ratings import Ratings
 from tests.models.test_additive import noisy
 from tests.strategies import any_ratings
@@ -30,7 +30,7 @@ MODELS: dict[str, Model] = {
     "isotonic": isotonic,
     "bradley-terry": bradley_terry,
     "borda": borda,
-    "centred": centred,
+    "centred": centred_means,
     "z": z,
 }
 # Values change with the scores' unit in these; in the others they do not.

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench import real
-from evenhand.diagnosis.warp import warped as put_through
+from evenhand.diagnosis.warp import warp_scores as put_through
 from evenhand.randomness import stream
 
 if TYPE_CHECKING:
@@ -118,14 +118,14 @@ def test_the_warps_are_those_of_the_warp_test(folder: Path) -> None:
     rows = np.arange(20, 90)
     scores, people = wine.scores[rows], wine.reviewers[rows]
     wanted = put_through(scores, people, stream(7, "mild"), "mild")
-    assert (real.warped(wine, rows, "mild", stream(7, "mild")) == wanted).all()
+    assert (real.warp_data(wine, rows, "mild", stream(7, "mild")) == wanted).all()
 
 
 @pytest.mark.parametrize("warp", ["mild", "extreme"])
 def test_warps_keep_each_reviewers_order(folder: Path, warp: str) -> None:
     _, wine = real.read(folder)
     rows = np.arange(len(wine.scores))
-    scores = real.warped(wine, rows, warp, stream(7, warp))
+    scores = real.warp_data(wine, rows, warp, stream(7, warp))
     for reviewer in range(15):
         own = wine.reviewers == reviewer
         order = np.argsort(wine.scores[own])

@@ -16,7 +16,7 @@ from evenhand.models.additive import Links, additive
 from evenhand.models.affine import affine
 from evenhand.models.design import build_design
 from evenhand.models.isotonic import isotonic
-from evenhand.models.means import centred, item_means, z
+from evenhand.models.means import centred_means, item_means, z
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MODELS: dict[str, Callable[[eh.Ratings], ArrayLike]] = {
     "mean": item_means,
-    "centred": lambda ratings: centred(ratings).estimates,
+    "centred": lambda ratings: centred_means(ratings).estimates,
     "z": lambda ratings: z(ratings).estimates,
     "additive": lambda ratings: additive(ratings).estimates,
     "affine": lambda ratings: affine(ratings).estimates,

@@ -24,6 +24,7 @@ from evenhand.diagnosis.reviewers import (
     UNRELATED,
 )
 from evenhand.errors import OptionError, listing, plural, quote, require_whole
+from evenhand.lazy import lazy
 from evenhand.models.adaptive import adaptive
 from evenhand.models.design import data_notices, linked_groups
 from evenhand.posets.contradictions import strong_groups
@@ -42,8 +43,11 @@ if TYPE_CHECKING:
     from evenhand.models.design import Fit
     from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Data, Names
+    from evenhand.words import cards
 
     Found = Iterator[tuple[str, str]]
+else:
+    cards = lazy("evenhand.words.cards")
 
 # Bars of a histogram, labels named, and groups listed; in a sentence, fewer.
 BARS, NAMED, LISTED, WORST = 12, 8, 20, 5
@@ -129,7 +133,7 @@ class Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class Ties:
+class TieCounts:
     """Items that a reviewer rated equal.
 
     Attributes:
@@ -215,7 +219,7 @@ class Check(Drawn):
     reviews: Distribution
     single: Named
     flat: Named
-    ties: Ties
+    ties: TieCounts
     groups: Groups
     contradictions: Contradictions
     variance: reviewers.Shares | None
@@ -257,9 +261,7 @@ class Check(Drawn):
 
     def _repr_html_(self) -> str:
         """Return the findings and what they may claim, for notebooks."""
-        from evenhand.words.cards import check_card  # noqa: PLC0415 - notebooks only
-
-        return check_card(self).html()
+        return cards.check_card(self).html()
 
 
 @working("Checking")
@@ -326,15 +328,15 @@ def check(
     say("Simulating")
     if top is not None:
         codes, source = _codes(ratings, order, fit, seed), stream(seed, "check: needed")
-        more, why = reviewers.reviews_needed(ratings, model, codes, top, source)
+        more, why = reviewers.further_reviews(ratings, model, codes, top, source)
         text = f"How many more reviews are needed takes a fitted model, and {why}."
         notices += [] if more else [Notice("no_needed", text)]
     result = Check(
         kind=ratings.kind,
         load=distribution(loads),
         reviews=distribution(np.bincount(ratings.item_codes, None, ratings.n_items)),
-        single=_named(ratings, np.flatnonzero(loads == 1)),
-        flat=_named(ratings, flat),
+        single=name_reviewers(ratings, np.flatnonzero(loads == 1)),
+        flat=name_reviewers(ratings, flat),
         ties=ties,
         groups=find_groups(ratings, graph),
         contradictions=find_contradictions(ratings, graph, pairs),
@@ -382,7 +384,7 @@ def distribution(counts: Codes) -> Distribution:
     return Distribution(low, float(np.median(counts)), high, bars)
 
 
-def _named(ratings: Ratings, codes: Codes) -> Named:
+def name_reviewers(ratings: Ratings, codes: Codes) -> Named:
     """Name the first few of some reviewers."""
     labels = (ratings.reviewer_labels[code] for code in codes.tolist())
     return Named(len(codes), tuple(sorted(labels, key=place_of)[:NAMED]))
@@ -406,7 +408,7 @@ def find_groups(ratings: Ratings, graph: Comparisons) -> Groups:
     return Groups(len(sizes), int(linked_groups(ratings).max()) + 1, tuple(listed))
 
 
-def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[Ties, Codes]:
+def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[TieCounts, Codes]:
     """Count ties, and find the reviewers of several items whose scores are all equal.
 
     Examples:
@@ -414,7 +416,7 @@ def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[Ties, Codes]:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 1, 2, 3])
         >>> find_ties(ratings, comparisons(ratings))
-        (Ties(pairs=2, tied=1, reviewers=1, share=0.5), array([0]))
+        (TieCounts(pairs=2, tied=1, reviewers=1, share=0.5), array([0]))
     """
     number = ratings.n_reviewers
     loads = np.bincount(ratings.reviewer_codes, minlength=number)
@@ -422,12 +424,12 @@ def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[Ties, Codes]:
     steps = np.bincount(graph.level_reviewer, minlength=number)
     tying = len(np.unique(graph.level_reviewer[sizes > 1]))
     pairs, tied = (ladder.count_pairs(part) for part in (loads, sizes))
-    ties = Ties(pairs, tied, tying, tied / max(pairs, 1))
+    ties = TieCounts(pairs, tied, tying, tied / max(pairs, 1))
     return ties, np.flatnonzero((loads > 1) & (steps == 1))
 
 
 def find_contradictions(
-    ratings: Ratings, graph: Comparisons, pairs: ladder.Pairs
+    ratings: Ratings, graph: Comparisons, pairs: ladder.RatingPairs
 ) -> Contradictions:
     """Count contradictions, pair by pair and around cycles.
 

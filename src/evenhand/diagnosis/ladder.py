@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from evenhand.models.affine import fit_affine, start
 from evenhand.models.bradley_terry import order_values
-from evenhand.models.design import build_design, settled
+from evenhand.models.design import build_design, round_to_resolution
 from evenhand.models.isotonic import isotonic
 from evenhand.progress import say
 from evenhand.randomness import Stream, permutation, stream, uniforms
@@ -81,7 +82,7 @@ FEWEST_JUDGED = 5
 MOST_PAIRS = 1_000_000
 
 
-class Pairs(NamedTuple):
+class RatingPairs(NamedTuple):
     """Pairs of ratings by one reviewer.
 
     Attributes:
@@ -102,7 +103,9 @@ class Pairs(NamedTuple):
     sampled: bool
 
 
-def pairs_within(ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS) -> Pairs:
+def pairs_within(
+    ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS
+) -> RatingPairs:
     """List the pairs; where they are too many, take some items of busy reviewers.
 
     Args:
@@ -143,7 +146,7 @@ def pairs_within(ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS) ->
     first, second = rows[earlier], rows[partner]
     values = ratings.preference
     above, below = values[first] > values[second], values[first] < values[second]
-    return Pairs(
+    return RatingPairs(
         reviewers[first],
         ratings.item_codes[first],
         ratings.item_codes[second],
@@ -343,7 +346,7 @@ def item_values(ratings: Ratings) -> Table:
         isotonic(ratings, stiffness=STIFFNESS).estimates,
         order_values(ratings),
     ]
-    return np.stack([settled(values.copy()) for values in fits])
+    return np.stack([round_to_resolution(values.copy()) for values in fits])
 
 
 def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
@@ -361,8 +364,6 @@ def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
         >>> judge(right, np.full(8, 3.0))[1]
         'offset'
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load
-
     best = right[int(np.argmax(right.sum(axis=1)))]
     rungs = tuple(
         Rung(assumption, method, *_gap(own, 0 * own, total), *_gap(best, own, total))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import nctdtr, stdtr
 
 from evenhand.columns import place_of
@@ -142,7 +143,7 @@ class Reviewer:
     correlation: float | None
 
 
-class Model(NamedTuple):
+class OffsetModel(NamedTuple):
     """The random-effects model of the scores.
 
     Attributes:
@@ -158,7 +159,7 @@ class Model(NamedTuple):
     free: Flags
 
 
-def fit_model(ratings: Ratings) -> Model:
+def fit_model(ratings: Ratings) -> OffsetModel:
     """Fit offsets and values by restricted maximum likelihood.
 
     Examples:
@@ -170,11 +171,11 @@ def fit_model(ratings: Ratings) -> Model:
     equations = Equations(design)
     # Where the form fixes reviewers' sums, nothing says how strict they are.
     free = equations.free & [fixed_sums(ratings) is None, True]
-    return Model(design, equations, equations.fit(design.scores), free)
+    return OffsetModel(design, equations, equations.fit(design.scores), free)
 
 
 def variance_shares(
-    model: Model, parts: Variances | None, source: Stream
+    model: OffsetModel, parts: Variances | None, source: Stream
 ) -> Shares | None:
     """Give the shares intervals; None if nothing varies or nothing can be told apart.
 
@@ -228,12 +229,12 @@ def _redraw(design: Design, parts: Variances, source: Stream) -> Scores:
     scores = (
         np.sqrt(parts.reviewer) * offsets[design.reviewers]
         + np.sqrt(parts.item) * values[design.items]
-        + np.sqrt(parts.rest / design.weighted(np.ones(len(errors)))) * errors
+        + np.sqrt(parts.rest / design.weigh(np.ones(len(errors)))) * errors
     )
     return np.asarray(scores - scores.mean())
 
 
-def _asymptotic(model: Model, parts: Variances) -> Scores:
+def _asymptotic(model: OffsetModel, parts: Variances) -> Scores:
     """Return the standard errors of the three shares, by the delta method."""
     design, rated = model.design, model.design.counts[model.design.counts > 0]
     values = np.array([parts.reviewer, parts.item]) * model.free
@@ -250,7 +251,7 @@ def _asymptotic(model: Model, parts: Variances) -> Scores:
     return np.asarray(np.sqrt(slopes**2 @ errors**2))
 
 
-def effect_errors(model: Model) -> tuple[Scores, Scores]:
+def effect_errors(model: OffsetModel) -> tuple[Scores, Scores]:
     """Return the standard errors of offsets and of values, in the design's unit.
 
     They are those against the mean of the reviewers and of the items at hand, exactly
@@ -275,7 +276,7 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
     return offsets, values
 
 
-def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
+def describe(ratings: Ratings, model: OffsetModel) -> tuple[Reviewer, ...]:
     """Say how strict and how wide each reviewer is, as far as can be said.
 
     Examples:
@@ -338,7 +339,7 @@ class Agreement(NamedTuple):
     doubtful: Flags
 
 
-def compare_with_others(model: Model, spread: float) -> Agreement:
+def compare_with_others(model: OffsetModel, spread: float) -> Agreement:
     """Compare each reviewer's scores with what the others' scores predict for them.
 
     The prediction is the expected value of each item given the others' scores of it,
@@ -376,10 +377,10 @@ def compare_with_others(model: Model, spread: float) -> Agreement:
     def average(values: Scores) -> Scores:
         return np.asarray(np.bincount(reviewers, values, number) / np.maximum(loads, 1))
 
-    def centred(values: Scores) -> Scores:
+    def centre(values: Scores) -> Scores:
         return np.asarray(values - average(values)[reviewers])
 
-    own, theirs = centred(design.scores[rows]), centred(means)
+    own, theirs = centre(design.scores[rows]), centre(means)
     width = np.sqrt(average(theirs**2))
     size = np.sqrt(average(own**2)) * width
     tested = (loads >= ORDERED) & (size > affine.NEGLIGIBLE * size.max(initial=0.0))
@@ -390,7 +391,7 @@ def compare_with_others(model: Model, spread: float) -> Agreement:
         freedom / np.maximum(1 - correlations**2, np.finfo(float).eps)
     )
     noise = np.sqrt(average(parts.item * (1 - trust)) + parts.rest)
-    expected = np.sqrt(loads) * average(centred(trust * means) * theirs)
+    expected = np.sqrt(loads) * average(centre(trust * means) * theirs)
     floor = np.finfo(float).tiny
     strength = np.where(tested, expected / np.maximum(width * noise, floor), 0.0)
     usual, by_chance = _chance_of_less(t, freedom, strength, spread), stdtr(freedom, t)
@@ -439,8 +440,6 @@ def common_items(ratings: Ratings) -> dict[Label, int]:
 
 def _others_in_common(design: Design) -> Codes:
     """Count with how many others each reviewer has many items in common, if few are."""
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
-
     if design.n_reviewers > FEW_REVIEWERS:
         return np.zeros(design.n_reviewers, dtype=np.int64)
     ends, sizes = (design.reviewers, design.items), (design.n_reviewers, design.n_items)
@@ -541,7 +540,7 @@ class Needed:
     reviews_now: float
 
 
-def information(model: Model) -> float:
+def information(model: OffsetModel) -> float:
     """Return what one further review of an item is worth: one over its variance.
 
     Examples:
@@ -557,8 +556,8 @@ def information(model: Model) -> float:
     return within / parts.rest + (1 - within) / (parts.rest + load * parts.reviewer)
 
 
-def reviews_needed(
-    ratings: Ratings, model: Model | None, order: Codes, top: int, source: Stream
+def further_reviews(
+    ratings: Ratings, model: OffsetModel | None, order: Codes, top: int, source: Stream
 ) -> tuple[Needed | None, str]:
     """Simulate further reviews.
 
@@ -577,7 +576,7 @@ def reviews_needed(
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(list("aaabbb"), list("xyz") * 2, [1, 2, 4, 3, 3, 6])
         >>> model, order = fit_model(ratings), np.array([2, 0, 1])
-        >>> found, _ = reviews_needed(ratings, model, order, 1, stream(7, "needed"))
+        >>> found, _ = further_reviews(ratings, model, order, 1, stream(7, "needed"))
         >>> found.above, found.below
         ('z', 'x')
     """
@@ -662,12 +661,12 @@ class _Trial:
         """Find the fewest reviews that reach a probability, and their error."""
 
         def fewest(shift: float) -> int | None:
-            def reached(more: int) -> bool:
+            def suffices(more: int) -> bool:
                 chance, error = self.chances(more)[2 * by : 2 * by + 2]
                 return chance + shift * error >= probability
 
             # The same draws serve all numbers, so the chance hardly ever falls.
-            number = bisect.bisect_left(range(MOST_REVIEWS), x=True, key=reached)
-            return number if reached(number) else None
+            number = bisect.bisect_left(range(MOST_REVIEWS), x=True, key=suffices)
+            return number if suffices(number) else None
 
         return Target(probability, fewest(0.0), fewest(2.0), fewest(-2.0))

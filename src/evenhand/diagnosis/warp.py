@@ -189,7 +189,7 @@ SCALES: dict[str, Callable[[Scores, Scores], Sequence[Scores]]] = {
 STRENGTHS = tuple(SCALES)
 
 
-def warped(
+def warp_scores(
     scores: Scores, reviewer_codes: Codes, source: Stream, strength: str
 ) -> Scores:
     """Put each reviewer's scores through a random scale.
@@ -207,7 +207,7 @@ def warped(
 
     Examples:
         >>> scores, people = np.array([1.0, 2.0, 2.0, 5.0]), np.array([0, 0, 0, 1])
-        >>> found = warped(scores, people, stream(7, "warp"), "mild")
+        >>> found = warp_scores(scores, people, stream(7, "warp"), "mild")
         >>> bool(found[0] < found[1] == found[2])
         True
     """
@@ -312,7 +312,7 @@ def _warped_orders(
     strength, draws = part
     sources = (stream(seed, f"warp {strength} {draw}") for draw in draws)
     data = ratings.scores, ratings.reviewer_codes
-    sets = [warped(*data, source, strength) for source in sources]
+    sets = [warp_scores(*data, source, strength) for source in sources]
     return {
         label: np.stack(method.rerank(ratings, sets, seed))
         for label, method in methods.items()

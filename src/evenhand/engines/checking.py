@@ -131,13 +131,13 @@ def count_check(
         )
     say("Counting reviews")
     items = queries.fetch(queries.reviews(rows), what="items")
-    queries.require_named(items, queries.ITEM, "reviews")
+    queries.require_names(items, queries.ITEM, "reviews")
     say("Counting reviewers")
     people = queries.require_reviewers(queries.fetch(queries.loads(rows)))
     loads, times = (
         people[name].cast(pl.Int64).to_numpy() for name in (queries.LOAD, "reviewers")
     )
-    if twice := queries.fetch(queries.repeated(rows))["repeated"].item():
+    if twice := queries.fetch(queries.repeats(rows))["repeated"].item():
         raise RatingsError(
             f"reviewers must score an item once, got {plural(int(twice), 'pair')} of "
             "reviewer and item with more scores. Keep one of them."

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # Items times different scores; beyond, it is no summary.
 MOST_CELLS = 1_000_000
-TWO = 2
 COMMA_NUMBER, THOUSANDS = r"^\s*[+-]?\d*,\d+\s*$", r",\d{3}\s*$"
 
 
@@ -92,7 +91,7 @@ def count_rows(
     cells = queries.fetch(
         queries.histogram(rows), most=MOST_CELLS, what="different items and scores"
     )
-    queries.require_named(cells, queries.ITEM, "count")
+    queries.require_names(cells, queries.ITEM, "count")
     queries.require_finite(cells[queries.SCORE], cells["count"])
     if not cells.height and items is None:
         raise RatingsError("There is no rating. Give at least one row with a score.")
@@ -104,7 +103,7 @@ def count_rows(
             "query."
         )
     if items is not None:
-        _require_found(cells[queries.ITEM], items)
+        _require_items(cells[queries.ITEM], items)
     try:
         cells = _with_points(cells) if commas else cells
         columns = [cells[name] for name in (queries.ITEM, queries.SCORE, "count")]
@@ -134,7 +133,7 @@ def _with_points(cells: pl.DataFrame) -> pl.DataFrame:
     return cells.with_columns(points.zip_with(number, scores).alias(queries.SCORE))
 
 
-def _require_found(names: pl.Series, items: Sequence[Label]) -> None:
+def _require_items(names: pl.Series, items: Sequence[Label]) -> None:
     """Refuse chosen items that no row names."""
     rated = {*names.cast(pl.String).str.strip_chars().to_list()}
     for label, text in zip(items, queries.as_items(items), strict=True):
@@ -149,12 +148,12 @@ def _integrity(rows: Rows, n_items: int) -> Once:
     if not several:
         return "checked"
     people = plural(int(several), "reviewer")
-    if n_items <= TWO:
+    if n_items in (1, 2):
         raise RatingsError(
             f"reviewers must score one of two items, once, got {people} with more "
             "than one score. Leave them out."
         )
-    twice = queries.fetch(queries.repeated(rows))["repeated"].item()
+    twice = queries.fetch(queries.repeats(rows))["repeated"].item()
     if twice:
         raise RatingsError(
             f"reviewers must score an item once, got {plural(int(twice), 'pair')} of "

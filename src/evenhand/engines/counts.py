@@ -207,9 +207,9 @@ class Counts:
             if size
         }
         notices = missing_notices(sum(self.missing.values()), self.unrated_labels)
-        self.notices = (*notices, self._told())
+        self.notices = (*notices, self._once_notice())
 
-    def _told(self) -> Notice:
+    def _once_notice(self) -> Notice:
         how = {
             "checked": "That nobody gave two of the scores was checked when they were "
             "counted.",

@@ -14,13 +14,16 @@ import os
 from collections import deque
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, wait
 from importlib import metadata
+from importlib.util import find_spec
 from pickle import PicklingError
 from typing import TYPE_CHECKING, TypeVar
 
 from evenhand.claims import version
 from evenhand.errors import OptionError, quote
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import (
         Callable,
         Generator,
@@ -30,6 +33,13 @@ if TYPE_CHECKING:
         Sequence,
     )
     from concurrent.futures import Future
+
+    import distributed
+
+    from evenhand.engines import pool
+else:
+    asyncio, distributed = lazy("asyncio"), lazy("distributed")
+    pool = lazy("evenhand.engines.pool")
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -188,13 +198,11 @@ def processes(count: int) -> Iterator[Executor | None]:
     if count == 1:
         yield None
         return
-    from evenhand.engines.pool import Pool  # noqa: PLC0415 - only for other processes
-
-    pool = Pool(count)
+    workers = pool.Pool(count)
     try:
-        yield pool
+        yield workers
     finally:
-        pool.end()
+        workers.end()
 
 
 @contextlib.contextmanager
@@ -208,14 +216,10 @@ def dask(address: str) -> Iterator[Executor]:
         OptionError: If distributed is not installed, the cluster does not answer or has
             no workers, one of them has another evenhand or none, or work is lost.
     """
-    try:
-        import asyncio  # noqa: PLC0415 - only for a cluster
-
-        import distributed  # noqa: PLC0415 - an extra
-    except ImportError:
+    if find_spec("distributed") is None:
         raise OptionError(
             "dask needs the package distributed: pip install 'evenhand[dask]'."
-        ) from None
+        )
     silent = OptionError(
         f"dask must be the address of a cluster that answers and has workers, got "
         f"{address!r}."
@@ -240,9 +244,7 @@ def dask(address: str) -> Iterator[Executor]:
 
 
 async def _identity(address: str) -> object:
-    from distributed import rpc  # noqa: PLC0415 - an extra
-
-    async with rpc(address) as server:
+    async with distributed.rpc(address) as server:
         return await server.identity()
 
 

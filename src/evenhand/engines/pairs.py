@@ -186,7 +186,7 @@ def count_pairs(
     rows = queries.take_rows(frame, reviewer=reviewer, item=item, score=score)
     centre, missing = _centre(queries.fetch(queries.facts(rows)))
     items = queries.fetch(queries.item_sums(rows, centre), what="items")
-    queries.require_named(items, queries.ITEM, "reviews")
+    queries.require_names(items, queries.ITEM, "reviews")
     say("Counting reviewers")
     people = queries.fetch(queries.reviewer_sums(rows, centre), what="loads")
     queries.require_reviewers(people)
@@ -196,7 +196,7 @@ def count_pairs(
     counts = pair_counts(items, people, pairs, centre=centre, missing=missing)
     if not missing:
         return counts
-    lost = queries.fetch(queries.unrated(rows))[queries.ITEM]
+    lost = queries.fetch(queries.unrated_items(rows))[queries.ITEM]
     if lost.is_empty():
         return counts
     names, _ = code_labels(label_series(lost, queries.ITEM, Source()))
@@ -284,7 +284,7 @@ def pair_counts(
         RatingsError: If a row had no item or reviewer, a reviewer scored an item twice,
             a sum is not finite, or scores lie too far from 0 for their squares.
     """
-    queries.require_named(items, queries.ITEM, "reviews")
+    queries.require_names(items, queries.ITEM, "reviews")
     for answer, sums in (
         (items, ("total", "squares")),
         (reviewers, ("squares",)),
@@ -381,10 +381,10 @@ def _near_zero(pairs: PairCounts) -> PairCounts:
     if squares <= FAR * variation:
         return pairs
     unit = 2.0 ** math.floor(math.log2(variation / number) / 2)
-    return _moved(pairs, unit * round(mean / unit))
+    return _move_centre(pairs, unit * round(mean / unit))
 
 
-def _moved(pairs: PairCounts, away: float) -> PairCounts:
+def _move_centre(pairs: PairCounts, away: float) -> PairCounts:
     """Take a number from every score."""
     loads, several = pairs.loads, pairs.loads > 1
     # Each score of a reviewer is in as many pairs as the reviewer has others.

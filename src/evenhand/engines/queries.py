@@ -95,8 +95,8 @@ def take_rows(
             f"frame must be a dataframe or a table of an engine, got {quote(data)}."
         ) from None
     frame = native.lazy() if isinstance(native, nw.DataFrame) else native
-    frame, people = _joined(frame, REVIEWER, reviewer)
-    frame, things = _joined(frame, ITEM, item)
+    frame, people = _join_columns(frame, REVIEWER, reviewer)
+    frame, things = _join_columns(frame, ITEM, item)
     schema = frame.collect_schema()
     declared = given_columns(reviewer=people, item=things, score=score)
     listed = list(schema.names())
@@ -122,7 +122,9 @@ def take_rows(
     return Rows(chosen, chosen.filter(~lacking), named, typed)
 
 
-def _joined(frame: Frame, part: str, names: Names | None) -> tuple[Frame, str | None]:
+def _join_columns(
+    frame: Frame, part: str, names: Names | None
+) -> tuple[Frame, str | None]:
     """Join several columns that name one thing together, as `Ratings` does."""
     if names is None or isinstance(names, str):
         return frame, names
@@ -209,7 +211,7 @@ def loads(rows: Rows) -> Frame:
     )
 
 
-def repeated(rows: Rows) -> Frame:
+def repeats(rows: Rows) -> Frame:
     """Count the times that a reviewer scored an item more than once, in one row."""
     times = rows.scored.group_by(REVIEWER, ITEM).agg(nw.len().alias("times"))
     return times.filter(nw.col("times") > 1).select(nw.len().alias("repeated"))
@@ -227,7 +229,7 @@ def facts(rows: Rows) -> Frame:
     )
 
 
-def _centred(rows: Rows, centre: float) -> Frame:
+def _centre_scores(rows: Rows, centre: float) -> Frame:
     score = nw.col(SCORE).cast(nw.Float64)
     return rows.scored.with_columns(score - centre if centre else score)
 
@@ -236,7 +238,7 @@ def item_sums(rows: Rows, centre: float = 0.0) -> Frame:
     """Add up scores and their squares by item."""
     score = nw.col(SCORE)
     return (
-        _centred(rows, centre)
+        _centre_scores(rows, centre)
         .with_columns((score * score).alias("squares"))
         .group_by(ITEM)
         .agg(
@@ -251,7 +253,7 @@ def reviewer_sums(rows: Rows, centre: float = 0.0) -> Frame:
     """Add up squares of reviewers' sums of scores, by how many scores they gave."""
     score, total = nw.col(SCORE), nw.col("total")
     people = (
-        _centred(rows, centre)
+        _centre_scores(rows, centre)
         .group_by(REVIEWER)
         .agg(nw.len().alias(LOAD), score.sum().alias("total"))
     )
@@ -268,7 +270,7 @@ def pairs(rows: Rows, centre: float = 0.0) -> Frame:
     Which item of a pair comes first follows the engine's own order of labels.
     """
     score = nw.col(SCORE)
-    ratings = _centred(rows, centre)
+    ratings = _centre_scores(rows, centre)
     several = (
         ratings.group_by(REVIEWER).agg(nw.len().alias(LOAD)).filter(nw.col(LOAD) > 1)
     )
@@ -297,7 +299,7 @@ def reviews(rows: Rows) -> Frame:
     return rows.scored.group_by(ITEM).agg(nw.len().alias("reviews"))
 
 
-def unrated(rows: Rows) -> Frame:
+def unrated_items(rows: Rows) -> Frame:
     """List items that have no score."""
     number = rows.frame.group_by(ITEM).agg(nw.col(SCORE).count().alias("reviews"))
     lost = (nw.col("reviews") == 0) & ~nw.col(ITEM).is_null()
@@ -358,14 +360,14 @@ def fetch(frame: Frame, *, most: int = MOST_ROWS, what: str = "rows") -> pl.Data
     return answer
 
 
-def require_named(answer: pl.DataFrame, column: str, number: str) -> None:
+def require_names(answer: pl.DataFrame, column: str, number: str) -> None:
     """Refuse rows without a reviewer or an item.
 
     Raises:
         RatingsError: If there are any; it says how many.
 
     Examples:
-        >>> require_named(pl.DataFrame({"item": ["x"], "count": [2]}), "item", "count")
+        >>> require_names(pl.DataFrame({"item": ["x"], "count": [2]}), "item", "count")
     """
     names = answer[column]
     empty = names.is_null()

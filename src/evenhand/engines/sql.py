@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from evenhand.engines import queries
 from evenhand.errors import OptionError, unknown
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    import ibis
+    import sqlglot
+    from sqlglot.optimizer import optimizer
 
     from evenhand.claims import Label
     from evenhand.engines.queries import Frame, Rows
 
     Query = Callable[[Rows], Frame]
+else:
+    ibis, sqlglot = lazy("ibis"), lazy("sqlglot")
+    optimizer = lazy("sqlglot.optimizer.optimizer")
 
 DIALECTS = ("duckdb", "spark", "postgres", "bigquery", "snowflake")
 QUERIES: Mapping[str, Mapping[str, Query]] = {
@@ -40,6 +49,10 @@ QUERIES: Mapping[str, Mapping[str, Query]] = {
         "Links between items, from which groups follow.": queries.links,
     },
 }
+RULES = (
+    *("qualify", "pushdown_projections", "merge_subqueries"),
+    *("eliminate_subqueries", "eliminate_ctes"),
+)
 AS_WRITTEN = "duckdb, normalization_strategy=case_sensitive"
 TABLE = "evenhand_ratings"
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
@@ -73,71 +86,51 @@ def sql_of(
     for what, name, allowed in (("job", job, QUERIES), ("dialect", dialect, DIALECTS)):
         if name not in allowed:
             raise OptionError(unknown(what, name, allowed))
+    columns = {reviewer: "string", item: "string", score: "float64"}
     try:
-        import ibis  # noqa: PLC0415 - few ask for SQL
-        import ibis.backends.duckdb  # noqa: PLC0415 - likewise
+        there = ibis.table(columns, name=TABLE)
+        import_module("ibis.backends.duckdb")
     except ModuleNotFoundError as error:
         raise OptionError(
             f"SQL is written with Ibis and DuckDB, and {error.name} is not installed: "
             "pip install 'evenhand[query]'."
         ) from error
-    columns = {reviewer: "string", item: "string", score: "float64"}
-    there = ibis.table(columns, name=TABLE)
     rows = queries.take_rows(
         there, reviewer=reviewer, item=item, score=score, typed=False
     )
     if items is not None:
         rows = queries.only_items(rows, items)
     return {
-        text: _written(query(rows).to_native(), dialect, table, {TABLE: columns})
+        text: _write_query(query(rows).to_native(), dialect, table, {TABLE: columns})
         for text, query in QUERIES[job].items()
     }
 
 
-def _written(
+def _write_query(
     expression: Any,  # noqa: ANN401 - of Ibis
     dialect: str,
     table: str,
     schema: dict[str, Any],
 ) -> str:
     """Write a query without the subqueries that only rename columns."""
-    import ibis  # noqa: PLC0415 - few ask for SQL
-    from sqlglot import exp, parse_one  # noqa: PLC0415 - likewise
-    from sqlglot.optimizer import (  # noqa: PLC0415 - likewise
-        eliminate_ctes,
-        eliminate_subqueries,
-        merge_subqueries,
-        optimize,
-        pushdown_projections,
-        qualify,
-    )
-
-    sql = parse_one(ibis.to_sql(expression, dialect="duckdb"), read="duckdb")
-    rules = (
-        qualify.qualify,
-        pushdown_projections.pushdown_projections,
-        merge_subqueries.merge_subqueries,
-        eliminate_subqueries.eliminate_subqueries,
-        eliminate_ctes.eliminate_ctes,
-    )
-    shorter = optimize(sql, schema=schema, dialect=AS_WRITTEN, rules=rules)
+    sql = sqlglot.parse_one(ibis.to_sql(expression, dialect="duckdb"), read="duckdb")
+    modules = [import_module(f"sqlglot.optimizer.{name}") for name in RULES]
+    rules = list(map(getattr, modules, RULES))
+    shorter = optimizer.optimize(sql, schema=schema, dialect=AS_WRITTEN, rules=rules)
     # Quoted names keep their case, which an engine's own names may not have.
-    for name in shorter.find_all(exp.Identifier):
+    for name in shorter.find_all(sqlglot.exp.Identifier):
         name.set("quoted", not PLAIN.fullmatch(name.name))
-    for named in list(shorter.find_all(exp.Table)):
+    for named in list(shorter.find_all(sqlglot.exp.Table)):
         if named.name == TABLE:
             named.replace(_table(table, named.alias, dialect))
     return str(shorter.sql(dialect=dialect, pretty=True))
 
 
 def _table(name: str, alias: str, dialect: str) -> Any:  # noqa: ANN401 - of sqlglot
-    from sqlglot import exp  # noqa: PLC0415 - few ask for SQL
-    from sqlglot.errors import SqlglotError  # noqa: PLC0415 - likewise
-
     problem = OptionError(f"table must be the name of a table, got {name!r}.")
     if not name.strip():
         raise problem
     try:
-        return exp.to_table(name, alias=alias, dialect=dialect)
-    except (SqlglotError, ValueError):
+        return sqlglot.exp.to_table(name, alias=alias, dialect=dialect)
+    except (sqlglot.errors.SqlglotError, ValueError):
         raise problem from None

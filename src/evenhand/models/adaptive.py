@@ -26,8 +26,8 @@ from evenhand.models.design import (
     fit_of,
     normal_scores,
     rank_shares,
-    settled,
-    standardised,
+    round_to_resolution,
+    standardise,
 )
 from evenhand.models.fixed_sums import fixed_sums
 from evenhand.models.redraws import fit_many
@@ -82,7 +82,7 @@ def adaptive(ratings: Ratings) -> Fit:
         >>> fit.estimates.round(2).tolist(), round(fit.rho, 3)
         ([1.14, 0.15, -1.29], 0.0)
     """
-    ordinal = standardised(order_values(ratings))
+    ordinal = standardise(order_values(ratings))
     warnings, parts, converged = list[Notice](), None, True
     if ratings.kind == "scores":
         equations = Equations(build_design(ratings))
@@ -125,14 +125,16 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
         >>> adaptive_again(ratings, [ratings.scores])[0].round(2).tolist()
         [1.14, 0.15, -1.29]
     """
-    ordinal = standardised(order_values(ratings))
+    ordinal = standardise(order_values(ratings))
     if fixed_sums(ratings):
-        return [settled(ordinal) for _ in sets]
+        return [round_to_resolution(ordinal) for _ in sets]
     equations = Equations(build_design(ratings))
     views = [views_of(ratings, scores) for scores in sets]
     if not equations.whole:
         fits = [fit_views(set_views, equations) for set_views in views]
-        return [settled(_combine(set_fits, ordinal)[0]) for set_fits in fits]
+        return [
+            round_to_resolution(_combine(set_fits, ordinal)[0]) for set_fits in fits
+        ]
     columns = np.stack(
         [_centre(view) for set_views in views for view in set_views], axis=1
     )
@@ -141,7 +143,10 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
     # Of the last view, the ranks.
     shares = parts[0].reshape(len(sets), -1)[:, -1].tolist()
     rows = zip(values, shares, strict=True)
-    return [settled(_weigh(predictions, rho, ordinal)) for predictions, rho in rows]
+    return [
+        round_to_resolution(_weigh(predictions, rho, ordinal))
+        for predictions, rho in rows
+    ]
 
 
 def adaptive_without_each(ratings: Ratings) -> Table:
@@ -164,7 +169,7 @@ def adaptive_without_each(ratings: Ratings) -> Table:
     rows = zip(views, fits, strict=True)
     values = [without_each(equations, design, _centre(view), fit) for view, fit in rows]
     rho = fits[-1].variances.shares[0]
-    orders = standardised(orders_without_each(ratings))
+    orders = standardise(orders_without_each(ratings))
     return _weigh(values, rho, orders)
 
 
@@ -182,7 +187,7 @@ def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
         fits.append(equations.fit(_centre(scores), start))
         if (ratios := fits[-1].ratios) is not None:
             # The next view is much like this one, so its search starts from here.
-            start = equations.ordered(*np.maximum(ratios, LEAST_START).tolist())
+            start = equations.in_order(*np.maximum(ratios, LEAST_START).tolist())
     return fits
 
 
@@ -202,9 +207,9 @@ def _combine(
 def _weigh(values: Iterable[Table], rho: float, ordinal: Table) -> Table:
     """Add up the predictions, and weigh them against the orders."""
     total = sum(
-        (standardised(prediction) for prediction in values), np.zeros_like(ordinal)
+        (standardise(prediction) for prediction in values), np.zeros_like(ordinal)
     )
-    return np.asarray((1 - rho**2) * standardised(total) + rho**2 * ordinal)
+    return np.asarray((1 - rho**2) * standardise(total) + rho**2 * ordinal)
 
 
 def views_of(ratings: Ratings, scores: Scores) -> Sequence[Scores]:

@@ -33,6 +33,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
@@ -43,8 +44,6 @@ from evenhand.models.solver import ROUGH, Definite, one_thread, signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from scipy.sparse import csr_array
 
     from evenhand.arrays import Flags, Table
     from evenhand.models.design import Fit
@@ -112,22 +111,22 @@ def additive(ratings: Ratings) -> Fit:
     design = build_design(ratings)
     equations = Equations(design)
     mixed = equations.fit(design.scores)
-    warnings = [*confounded(equations.free), *bound_notices(mixed)]
+    warnings = [*confounding_notices(equations.free), *bound_notices(mixed)]
     values = design.in_units(mixed.items)
     fit = fit_of(ratings, "additive", values, *warnings, converged=mixed.converged)
     return replace(
         fit,
         errors=frozen(design.in_units(equations.errors(mixed.variances)[1])),
         offsets=frozen(design.in_units(mixed.reviewers)),
-        variances=design.squared(mixed.variances),
+        variances=design.square_units(mixed.variances),
     )
 
 
-def confounded(free: Flags) -> list[Notice]:
+def confounding_notices(free: Flags) -> list[Notice]:
     """Say whether the variances of reviewers and of items can be told from the rest.
 
     Examples:
-        >>> confounded(np.array([True, False]))[0].code
+        >>> confounding_notices(np.array([True, False]))[0].code
         'confounded'
     """
     effects = zip(APART, free, strict=True)
@@ -182,11 +181,9 @@ class Links:
 
     def __init__(self, design: Design, *, kept_items: bool = True) -> None:
         """Count the ratings, each as much as it weighs; items or reviewers are kept."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
-
         ends = (design.n_reviewers, design.reviewers), (design.n_items, design.items)
         (above, dropped), (below, kept) = ends if kept_items else ends[::-1]
-        rows, once = np.arange(len(kept)), design.weighted(np.ones(len(kept)))
+        rows, once = np.arange(len(kept)), design.weigh(np.ones(len(kept)))
         self._dropped = csr_array((once, (dropped, rows)), (above, len(rows)))
         self._kept = csr_array((once, (kept, rows)), (below, len(rows)))
         self.loads, self.counts = self._dropped.sum(axis=1), self._kept.sum(axis=1)
@@ -289,7 +286,7 @@ class Equations:
             self._kept = np.zeros((sizes[1] + 1, number))
             self._kept[1:] = signs("kept", sizes[1], number)
 
-    def ordered(self, reviewers: T, items: T) -> tuple[T, T]:
+    def in_order(self, reviewers: T, items: T) -> tuple[T, T]:
         """Put the dropped effect's first, or the reviewers' first again."""
         return (reviewers, items) if self.kept_items else (items, reviewers)
 
@@ -412,7 +409,7 @@ class Equations:
         """
         links, sums = self.links, self.links.add_up(scores)
         if sums.squares == 0.0:
-            reviewers, items = self.ordered(0.0 * links.loads, 0.0 * links.counts)
+            reviewers, items = self.in_order(0.0 * links.loads, 0.0 * links.counts)
             return Mixed(items, reviewers, Variances(0.0, 0.0, 0.0))
         self._answers.clear()
         with one_thread(len(links.counts)):
@@ -427,9 +424,9 @@ class Equations:
         effects = [
             np.where(np.abs(effect) > least, effect, 0.0) for effect, least in pairs
         ]
-        reviewers, items = self.ordered(*effects)
+        reviewers, items = self.in_order(*effects)
         parts = np.where(ratios <= LEAST, 0.0, ratios * residual).tolist()
-        variances = Variances(*self.ordered(*parts), residual)
+        variances = Variances(*self.in_order(*parts), residual)
         return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
 
     def best(self, sums: Sums, start: tuple[float, float]) -> tuple[Table, bool]:
@@ -471,8 +468,8 @@ class Equations:
         links, variances = self.links, np.array([parts.reviewer, parts.item])
         ratios = np.maximum(variances / (parts.rest or 1.0), least)
         with one_thread(len(links.counts)):
-            self.at(np.array(self.ordered(*ratios)))
-            squares = self.ordered(self._dropped_squares(), self._kept_squares())
+            self.at(np.array(self.in_order(*ratios)))
+            squares = self.in_order(self._dropped_squares(), self._kept_squares())
         offsets, values = (
             np.sqrt(parts.rest * np.maximum(effect, 0)) for effect in squares
         )
@@ -676,7 +673,7 @@ def without_each(
     links, rows = equations.links, np.arange(len(scores))
     if mixed.ratios is None:
         return np.tile(mixed.items, (len(rows), 1))
-    dropped, kept = equations.ordered(design.reviewers, design.items)
+    dropped, kept = equations.in_order(design.reviewers, design.items)
     weights = links.weights(mixed.ratios[0])
     right = dense(links.matrix[dropped] * -weights[dropped, None])
     right[:, 0] += 1
@@ -687,7 +684,7 @@ def without_each(
     moves[rows, dropped] += weights[dropped]
     leverage = kept_moves[:, 0] + kept_moves[rows, kept + 1] + moves[rows, dropped]
     fitted = mixed.mean + mixed.reviewers[design.reviewers] + mixed.items[design.items]
-    residuals = design.weighted(scores - fitted)
-    times = residuals / np.maximum(1 - design.weighted(leverage), ROUNDING)
-    _, items = equations.ordered(moves, kept_moves[:, 1:])
+    residuals = design.weigh(scores - fitted)
+    times = residuals / np.maximum(1 - design.weigh(leverage), ROUNDING)
+    _, items = equations.in_order(moves, kept_moves[:, 1:])
     return np.asarray(mixed.items - times[:, None] * items)

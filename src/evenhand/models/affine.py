@@ -74,7 +74,7 @@ def affine(ratings: Ratings) -> Fit:
         errors=frozen(design.in_units(np.sqrt(state.value_variances))),
         offsets=frozen(design.in_units(state.offsets)),
         slopes=frozen(state.slopes),
-        variances=design.squared(parts),
+        variances=design.square_units(parts),
     )
 
 
@@ -205,7 +205,7 @@ def lower_bound(design: Design, state: State) -> float:
     total += (len(away) + usual) * np.log(spread)
     total += (state.offsets**2 + state.offset_variances).sum() / state.offset_variance
     total += (state.values**2 + state.value_variances).sum() / state.value_variance
-    squares = design.weighted(residual_squares(design, state)).sum()
+    squares = design.weigh(residual_squares(design, state)).sum()
     total += squares / state.rest + len(design.scores) * np.log(state.rest)
     determinants = state.offset_variances * state.slope_variances - state.covariances**2
     total -= np.log(state.value_variances).sum() + np.log(determinants).sum()
@@ -273,7 +273,7 @@ def update_variances(design: Design, state: State) -> None:
     away = (state.slopes - 1) ** 2 + state.slope_variances
     total = float(away.sum()) + USUAL_REVIEWERS * USUAL_SPREAD
     state.spread = min(total / (len(away) + USUAL_REVIEWERS), MOST_SPREAD)
-    total = float(design.weighted(residual_squares(design, state)).sum())
+    total = float(design.weigh(residual_squares(design, state)).sum())
     state.rest = max(total / len(design.scores), least_rest(state))
 
 

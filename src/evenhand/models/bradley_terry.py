@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.arrays import frozen
+from evenhand.lazy import lazy
 from evenhand.models import solver
 from evenhand.models.design import (
     EQUAL_SCORES,
@@ -17,7 +18,7 @@ from evenhand.models.design import (
     fit_notices,
     fit_of,
     one_rating_notices,
-    settled,
+    round_to_resolution,
     steps,
     totals,
 )
@@ -28,13 +29,15 @@ from evenhand.randomness import pick_places
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from scipy.sparse import csr_array
+    from scipy import sparse, special
 
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.claims import Notice
     from evenhand.engines.pairs import PairCounts
     from evenhand.models.solver import Product
     from evenhand.ratings import Ratings
+else:
+    sparse, special = lazy("scipy.sparse"), lazy("scipy.special")
 
 
 PRIOR_PRECISION = 0.4
@@ -95,7 +98,7 @@ def fit_orders(
     values, converged = maximise(pairs, won, PRIOR_PRECISION)
     return Fit(
         method="bradley-terry",
-        estimates=settled(values),
+        estimates=round_to_resolution(values),
         groups=groups,
         errors=frozen(np.sqrt(squared_errors(pairs, values))),
         converged=converged,
@@ -166,29 +169,27 @@ class Expected(NamedTuple):
     product: Product
 
 
-class Pairs:
+class ListedPairs:
     """Pairs of items that reviewers compared.
 
     Attributes:
         matrix: Weights of the pairs, both ways round; nothing on the diagonal.
     """
 
-    def __init__(self, matrix: csr_array) -> None:
+    def __init__(self, matrix: sparse.csr_array) -> None:
         """List the pairs."""
         self.matrix = matrix
         self._rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
     def at(self, values: Table) -> Expected:
         """Return what values say."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
-
         rows, columns, size = self._rows, self.matrix.indices, len(values)
         # The logistic function, without the library that has it, which is slow to load.
         share = (1 + np.tanh((values[rows] - values[columns]) / 2)) / 2
         won = self.matrix.data * share
         even = won * (1 - share)
         diagonal = totals(rows, even, size)
-        graph = csr_array((even, columns, self.matrix.indptr), (size, size))
+        graph = sparse.csr_array((even, columns, self.matrix.indptr), (size, size))
 
         def product(table: Table) -> Table:
             return np.asarray(diagonal[:, None] * table - graph @ table)
@@ -208,7 +209,7 @@ class ManyPairs:
     are summed over each reviewer's items at a few nodes and interpolated in between.
     """
 
-    def __init__(self, links: csr_array, weights: Table) -> None:
+    def __init__(self, links: sparse.csr_array, weights: Table) -> None:
         """Take who rated what, and the weights of each reviewer's pairs."""
         self._links, self._weights = links, weights[:, None]
         self._back = links.T.tocsr()
@@ -216,30 +217,31 @@ class ManyPairs:
 
     def at(self, values: Table) -> Expected:
         """Return what values say."""
-        from scipy.special import expit  # noqa: PLC0415 - slow to load
-
         chebyshev = Chebyshev(float(values.min()), float(values.max()), 1e-16)
         basis = chebyshev.shares(values)
 
-        def met(table: Table) -> Table:
+        def sum_over_met(table: Table) -> Table:
             # Add up over all that each item met, and itself.
             sums = self._weights * (self._links @ table)
             return np.asarray(np.einsum("ij,ij->i", basis, self._back @ sums))
 
-        share = expit(chebyshev.nodes - values[:, None])
+        share = special.expit(chebyshev.nodes - values[:, None])
         even = share * (1 - share)
-        whole = met(even)
+        whole = sum_over_met(even)
 
         def product(table: Table) -> Table:
-            flows = [whole * column - met(even * column[:, None]) for column in table.T]
+            flows = [
+                whole * column - sum_over_met(even * column[:, None])
+                for column in table.T
+            ]
             return np.stack(flows, axis=1)
 
         # An item meets itself with share 1/2, which is no win.
-        won = met(share) - self._own / 2
+        won = sum_over_met(share) - self._own / 2
         return Expected(won, whole - self._own / 4, product)
 
 
-AnyPairs = Pairs | ManyPairs
+AnyPairs = ListedPairs | ManyPairs
 
 
 def pairs_of(ratings: Ratings, weights: Table) -> AnyPairs:
@@ -260,21 +262,19 @@ def pairs_of(ratings: Ratings, weights: Table) -> AnyPairs:
     return listed_pairs(ratings, weights)
 
 
-def listed_pairs(ratings: Ratings, weights: Table) -> Pairs:
+def listed_pairs(ratings: Ratings, weights: Table) -> ListedPairs:
     """List the pairs of all reviewers."""
     links = _links(ratings)
     matrix = (links.T @ (links * weights[:, None])).tocsr()
     matrix.setdiag(0)
     matrix.eliminate_zeros()
-    return Pairs(matrix)
+    return ListedPairs(matrix)
 
 
-def _links(ratings: Ratings) -> csr_array:
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
-
+def _links(ratings: Ratings) -> sparse.csr_array:
     ends = (ratings.reviewer_codes, ratings.item_codes)
     sizes = (ratings.n_reviewers, ratings.n_items)
-    return csr_array((np.ones(ratings.n_ratings), ends), sizes)
+    return sparse.csr_array((np.ones(ratings.n_ratings), ends), sizes)
 
 
 def maximise(
@@ -382,7 +382,7 @@ def win_shares(values: Scores) -> Table:
     return np.asarray((1 + np.tanh((values[:, None] - values) / 2)) / 2)
 
 
-def drawn_by_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Table]:
+def draw_by_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Table]:
     """Return means and deviations by the reviewers' orders alone.
 
     Pairs of an order of k items count 3 / (k + 1) each. They are not independent: wins
@@ -394,7 +394,7 @@ def drawn_by_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table,
     law = _law(pairs, won, PRIOR, np.zeros(len(won)))
     due = float(pairs.at(law.values).diagonal.sum())
     excess = _excess(ratings, weights, law, due)
-    pairs, won = Pairs(pairs.matrix / excess), won / excess
+    pairs, won = ListedPairs(pairs.matrix / excess), won / excess
     if len(won) > INTEGRATED:
         for _ in range(FITS):
             # MacKay's: squares over the number of values that the orders determine.
@@ -427,7 +427,7 @@ class _Law(NamedTuple):
     kept: float
 
 
-def _law(pairs: Pairs, won: Table, variance: float, start: Table) -> _Law:
+def _law(pairs: ListedPairs, won: Table, variance: float, start: Table) -> _Law:
     values, _ = maximise(pairs, won, 1 / variance, start)
     root = solver.inverse_root(information_table(pairs.at(values), 1 / variance))
     likely = float(won @ values) - pairs.log_sum(values)
@@ -461,17 +461,17 @@ def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:
         >>> fit.estimates.round(3).tolist()
         [-0.589, 0.589]
     """
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
-
     size = pairs.n_items
     weights = 2 / pairs.loads[pairs.load]
     ties = (pairs.count - pairs.above - pairs.below) / 2
     won = totals(pairs.first, weights * (pairs.above + ties), size)
     won += totals(pairs.second, weights * (pairs.below + ties), size)
     ends = np.append(pairs.first, pairs.second), np.append(pairs.second, pairs.first)
-    matrix = csr_array((np.tile(weights * pairs.count, 2), ends), (size, size))
+    matrix = sparse.csr_array((np.tile(weights * pairs.count, 2), ends), (size, size))
     matrix.sum_duplicates()
-    return fit_orders(Pairs(matrix), won, ordered_groups(pairs), pair_notices(pairs))
+    return fit_orders(
+        ListedPairs(matrix), won, ordered_groups(pairs), pair_notices(pairs)
+    )
 
 
 def pair_notices(pairs: PairCounts) -> list[Notice]:

@@ -11,14 +11,18 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
 from evenhand.errors import RatingsError, listing, plural
+from evenhand.lazy import lazy
 from evenhand.posets.graph import connected_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evenhand.arrays import Codes, Scores
+    from evenhand.models import fixed_sums
     from evenhand.ratings import Ratings
-
+else:
+    # It takes orders, which take this.
+    fixed_sums = lazy("evenhand.models.fixed_sums")
 
 # Estimates closer than this share of their spread are equal but for rounding.
 SAME = 1e-9
@@ -130,7 +134,7 @@ class Design:
         with np.errstate(over="ignore"):
             return np.clip(values * self.unit, -LARGEST, LARGEST)
 
-    def squared(self, parts: Variances) -> Variances:
+    def square_units(self, parts: Variances) -> Variances:
         """Take variances back to the unit of the scores, as far as floats go."""
         with np.errstate(over="ignore"):
             sizes = self.unit * np.sqrt([parts.reviewer, parts.item, parts.rest])
@@ -138,18 +142,18 @@ class Design:
 
     def by_reviewer(self, values: Scores) -> Scores:
         """Add up values by reviewer, each times its weight."""
-        return totals(self.reviewers, self.weighted(values), self.n_reviewers)
+        return totals(self.reviewers, self.weigh(values), self.n_reviewers)
 
     def by_item(self, values: Scores) -> Scores:
         """Add up values by item, each times its weight."""
-        return totals(self.items, self.weighted(values), self.n_items)
+        return totals(self.items, self.weigh(values), self.n_items)
 
-    def weighted(self, values: Scores) -> Scores:
+    def weigh(self, values: Scores) -> Scores:
         """Multiply values of ratings by their weights."""
         return values if self.weights is None else values * self.weights
 
 
-def settled(estimates: Scores, *, noise: float = ROUNDING) -> Scores:
+def round_to_resolution(estimates: Scores, *, noise: float = ROUNDING) -> Scores:
     """Make values equal that differ only by rounding, and freeze them.
 
     Args:
@@ -161,7 +165,7 @@ def settled(estimates: Scores, *, noise: float = ROUNDING) -> Scores:
         than the noise, take the lowest of their run.
 
     Examples:
-        >>> settled(np.array([1.0, 2.0, 1.0 + 1e-15])).tolist()
+        >>> round_to_resolution(np.array([1.0, 2.0, 1.0 + 1e-15])).tolist()
         [1.0, 2.0, 1.0]
     """
     order = np.argsort(estimates, kind="stable")
@@ -176,13 +180,13 @@ def settled(estimates: Scores, *, noise: float = ROUNDING) -> Scores:
     return frozen(merged + 0.0)
 
 
-def standardised(values: Scores) -> Scores:
+def standardise(values: Scores) -> Scores:
     """Shift and scale rows to mean 0 and standard deviation 1; equal values become 0.
 
     Examples:
-        >>> standardised(np.array([1.0, 3.0])).tolist()
+        >>> standardise(np.array([1.0, 3.0])).tolist()
         [-1.0, 1.0]
-        >>> standardised(np.array([5.0, 5.0])).tolist()
+        >>> standardise(np.array([5.0, 5.0])).tolist()
         [0.0, 0.0]
     """
     centred = values - values.mean(axis=-1, keepdims=True)
@@ -314,7 +318,7 @@ def linked_groups(ratings: Ratings) -> Codes:
     ]
 
 
-def require_rated(ratings: Ratings, method: str) -> None:
+def require_ratings(ratings: Ratings, method: str) -> None:
     """Refuse items without a rating, for models that have nothing to say about them.
 
     Raises:
@@ -322,7 +326,7 @@ def require_rated(ratings: Ratings, method: str) -> None:
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> require_rated(Ratings(["a"], ["x"], [1]), "centred")
+        >>> require_ratings(Ratings(["a"], ["x"], [1]), "centred")
     """
     bare = np.flatnonzero(
         np.bincount(ratings.item_codes, minlength=ratings.n_items) == 0
@@ -370,10 +374,8 @@ def data_notices(ratings: Ratings, *, prior: bool = True) -> list[Notice]:
         text = f"{plural(bare, 'item')} without a rating stand in the middle."
         notices.append(Notice("unrated_items", text))
     if ratings.kind == "scores":
-        from evenhand.models.fixed_sums import fixed_sums  # noqa: PLC0415 - it takes orders, which take this
-
         notices += _score_notices(ratings.scores)
-        fixed = fixed_sums(ratings)
+        fixed = fixed_sums.fixed_sums(ratings)
         notices += [] if fixed is None else [fixed]
     return notices
 
@@ -449,4 +451,10 @@ def fit_of(
     groups = linked_groups(ratings) if groups is None else groups
     warnings = data_notices(ratings, prior=prior)
     notices = fit_notices(warnings, groups, *others, what=what, converged=converged)
-    return Fit(method, settled(values), groups, converged=converged, notices=notices)
+    return Fit(
+        method,
+        round_to_resolution(values),
+        groups,
+        converged=converged,
+        notices=notices,
+    )

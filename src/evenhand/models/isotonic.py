@@ -17,13 +17,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.lazy import lazy
 from evenhand.models.affine import State, fit_affine
 from evenhand.models.design import Design, build_design, fit_of, normal_scores, steps
 
 if TYPE_CHECKING:
+    from scipy import optimize
+
     from evenhand.arrays import Scores
     from evenhand.models.design import Fit, Steps
     from evenhand.ratings import Ratings
+else:
+    optimize = lazy("scipy.optimize")
 
 
 STIFFNESS = 0.5
@@ -73,7 +78,7 @@ def _alternate(design: Design, state: State, stiffness: float) -> tuple[Scores, 
     for _ in range(STEPS):
         before = values
         wanted = (values[design.items] + stiffness * lines) / (1 + stiffness)
-        levels = pooled(design, tiers, wanted)
+        levels = pool_levels(design, tiers, wanted)
         values = design.by_item(levels) / (design.count_weights + ridge)
         if float(np.abs(values - before).max()) <= TOLERANCE * scale:
             return values, True
@@ -88,11 +93,9 @@ def line_levels(design: Design, state: State) -> Scores:
     return np.asarray(residuals * (state.slopes / squared)[reviewers])
 
 
-def pooled(design: Design, tiers: Steps, wanted: Scores) -> Scores:
+def pool_levels(design: Design, tiers: Steps, wanted: Scores) -> Scores:
     """Return the best level of each rating that increases with a reviewer's scores."""
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
-
-    weights = design.weighted(np.ones(len(wanted)))
+    weights = design.weigh(np.ones(len(wanted)))
     sums, sizes = (
         np.bincount(tiers.rows, amounts) for amounts in (weights * wanted, weights)
     )
@@ -100,6 +103,6 @@ def pooled(design: Design, tiers: Steps, wanted: Scores) -> Scores:
     # All reviewers at once: each so far above the last that none are pooled. The levels
     # themselves are taken of the numbers as they are.
     apart = tiers.reviewers * (2 * float(np.ptp(means)) + 1.0)
-    blocks = isotonic_regression(means + apart, weights=sizes).blocks
+    blocks = optimize.isotonic_regression(means + apart, weights=sizes).blocks
     levels = np.add.reduceat(sums, blocks[:-1]) / np.add.reduceat(sizes, blocks[:-1])
     return np.asarray(np.repeat(levels, np.diff(blocks))[tiers.rows])

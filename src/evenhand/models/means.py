@@ -23,7 +23,7 @@ from evenhand.models.design import (
     build_design,
     fit_of,
     precisions,
-    require_rated,
+    require_ratings,
     totals,
 )
 
@@ -92,7 +92,7 @@ def item_means(ratings: Ratings, scores: Scores | None = None) -> Scores:
         >>> item_means(Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 4, 3])).tolist()
         [2.5, 3.0]
     """
-    require_rated(ratings, "mean")
+    require_ratings(ratings, "mean")
     starts, rows = ratings.by_item()
     values, weights = ratings.scores if scores is None else scores, precisions(ratings)
     once = np.ones(len(rows)) if weights is None else weights
@@ -101,7 +101,7 @@ def item_means(ratings: Ratings, scores: Scores | None = None) -> Scores:
     return np.array([mean(tops[part]) / mean(below[part]) for part in parts])
 
 
-def centred(ratings: Ratings) -> Fit:
+def centred_means(ratings: Ratings) -> Fit:
     """Take each reviewer's mean from their scores, then average by item.
 
     It takes all reviewers to have met equally good items. A reviewer of one item says
@@ -119,11 +119,11 @@ def centred(ratings: Ratings) -> Fit:
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 1])
-        >>> centred(ratings).estimates.tolist()
+        >>> centred_means(ratings).estimates.tolist()
         [1.0, 0.0, -1.0]
     """
     design = build_design(ratings)
-    require_rated(ratings, "centred")
+    require_ratings(ratings, "centred")
     means, away = _deviations(design)
     values = design.in_units(_averages(design, away))
     return _fit(ratings, "centred", values, design.in_units(means))
@@ -152,7 +152,7 @@ def z(ratings: Ratings) -> Fit:
         [0.707, 0.0, -0.707]
     """
     design = build_design(ratings)
-    require_rated(ratings, "z")
+    require_ratings(ratings, "z")
     means, away = _deviations(design)
     # Squares are taken of shares, as those of tiny spreads would vanish.
     largest = np.zeros(design.n_reviewers)
@@ -188,7 +188,7 @@ def _deviations(design: Design) -> tuple[Scores, Scores]:
 
 def _averages(design: Design, deviations: Scores) -> Scores:
     """Average what ratings say of each item; a reviewer's only one says nothing."""
-    weights = design.weighted((design.loads[design.reviewers] > 1).astype(np.float64))
+    weights = design.weigh((design.loads[design.reviewers] > 1).astype(np.float64))
     counts = totals(design.items, weights, design.n_items)
     sums = totals(design.items, weights * deviations, design.n_items)
     return np.divide(sums, counts, out=np.zeros(design.n_items), where=counts > 0)

@@ -18,10 +18,10 @@ from evenhand.models.additive import (
     Links,
     Sums,
     bound_notices,
-    confounded,
+    confounding_notices,
 )
 from evenhand.models.bradley_terry import pair_notices
-from evenhand.models.design import Fit, fit_notices, settled, totals
+from evenhand.models.design import Fit, fit_notices, round_to_resolution, totals
 from evenhand.models.solver import TABLE
 from evenhand.posets.graph import connected_groups
 
@@ -56,11 +56,11 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
     equations = PairEquations(pairs)
     mixed = equations.fit(pairs.totals)
     groups = connected_groups(pairs.n_items, pairs.first, pairs.second)
-    apart = [*confounded(equations.free), *bound_notices(mixed)]
+    apart = [*confounding_notices(equations.free), *bound_notices(mixed)]
     warnings = pair_notices(pairs)
     return Fit(
         method="additive",
-        estimates=settled(mixed.items),
+        estimates=round_to_resolution(mixed.items),
         groups=groups,
         errors=frozen(equations.errors(mixed.variances)[1]),
         variances=mixed.variances,

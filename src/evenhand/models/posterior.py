@@ -21,9 +21,11 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import gammaincinv
 
 from evenhand.models.additive import Equations, Links, additive
-from evenhand.models.design import INTEGRATED, build_design, normal_scores, standardised
+from evenhand.models.bradley_terry import bradley_terry, draw_by_orders
+from evenhand.models.design import INTEGRATED, build_design, normal_scores, standardise
 from evenhand.models.nodes import Node, node_at
 from evenhand.models.solver import one_thread
 from evenhand.randomness import pick_places, standard_normal, stream, uniforms
@@ -87,9 +89,7 @@ def draw_from_means(ratings: Ratings, number: int, seed: int) -> Table:
 
 def draw_from_orders(ratings: Ratings, number: int, seed: int) -> Table:
     """Draw values by each reviewer's order; see `draw_from_scores`."""
-    from evenhand.models.bradley_terry import drawn_by_orders
-
-    return _draw(ratings, functools.partial(drawn_by_orders, ratings), number, seed)
+    return _draw(ratings, functools.partial(draw_by_orders, ratings), number, seed)
 
 
 def draw_from_both(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
@@ -132,8 +132,6 @@ def _of_scores(
         units: Normal units for each draw and item.
         means: Whether plain means are what is known.
     """
-    from scipy.special import gammaincinv
-
     freedom, many = max(round(links.size) - 1, 1), len(links.counts) > INTEGRATED
     # Rounding leaves about this much of the squares however well the model fits.
     least = 1e-12 * np.where(sums.squares > 0, sums.squares, 1.0)
@@ -195,12 +193,10 @@ def _of_adaptive(
     links, sums = _sums(ratings, normal_scores(ratings.scores))
     middle, away = _of_scores(links, sums, fit.variances, lots, units)
     spread = middle.std(axis=1, keepdims=True)
-    estimates = standardised(fit.estimates)
+    estimates = standardise(fit.estimates)
     if weight < SLIGHT:
         return spread * estimates, away
-    from evenhand.models.bradley_terry import drawn_by_orders
-
-    ordinal, ordinal_away = drawn_by_orders(ratings, lots, units)
+    ordinal, ordinal_away = draw_by_orders(ratings, lots, units)
     ordinal_spread = ordinal.std(axis=1, keepdims=True)
     # The same units move both parts, as the same ratings made both. Each counts in its
     # own spread, which may be 0: the other's multiplies where its own would divide.
@@ -233,8 +229,6 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
-        from evenhand.models.bradley_terry import bradley_terry
-
         ordinal = bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
         errors += weight * (np.asarray(ordinal.errors) / spread if spread > 0 else 1.0)

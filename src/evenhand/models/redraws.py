@@ -71,8 +71,8 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
             way[where] = ahead
     weights = ratios[0] / (1 + ratios[0] * links.loads[:, None])
     dropped = weights * (sums.dropped - links.matrix @ kept)
-    _, items = equations.ordered(dropped, kept[1:])
-    parts = np.stack(equations.ordered(*np.where(ratios <= LEAST, 0.0, ratios)))
+    _, items = equations.in_order(dropped, kept[1:])
+    parts = np.stack(equations.in_order(*np.where(ratios <= LEAST, 0.0, ratios)))
     return items, parts / (1 + parts.sum(axis=0))
 
 

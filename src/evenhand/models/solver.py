@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.polynomial.chebyshev import chebder, chebpts1, chebvander
 
+from evenhand.lazy import lazy
 from evenhand.randomness import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import threadpoolctl
+    from scipy.linalg import lapack
+
     from evenhand.arrays import Table
 
     Product = Callable[[Table], Table]
+else:
+    lapack, threadpoolctl = lazy("scipy.linalg.lapack"), lazy("threadpoolctl")
 
 # Levels up to which equations are solved as a table, and from which it is worth loading
 # libraries for tables, and BLAS would share the work among threads.
@@ -97,10 +103,8 @@ def one_thread(size: int) -> contextlib.AbstractContextManager[object]:
     """
     if size < SHARED:
         return contextlib.nullcontext()
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - for large tables
-
     limits: contextlib.AbstractContextManager[object]
-    limits = threadpool_limits(limits=1, user_api="blas")
+    limits = threadpoolctl.threadpool_limits(limits=1, user_api="blas")
     return limits
 
 
@@ -231,13 +235,11 @@ def _inverse(table: Table) -> tuple[Table, float]:
     if len(table) < SHARED:
         root = inverse_root(table)
         return np.asarray(root.T @ root), -2 * float(np.log(np.diag(root)).sum())
-    from scipy.linalg.lapack import dpotrf, dpotri  # noqa: PLC0415 - slow to load
-
-    factor, failed = dpotrf(table.T)
+    factor, failed = lapack.dpotrf(table.T)
     if failed:
         raise np.linalg.LinAlgError("The table is not positive definite.")
     size = 2 * float(np.log(np.diag(factor)).sum())
     # One triangle; the other is 0.
-    half = dpotri(factor, overwrite_c=True)[0].T
+    half = lapack.dpotri(factor, overwrite_c=True)[0].T
     half[np.diag_indices(len(half))] /= 2
     return half + half.T, size

@@ -881,7 +881,7 @@ class Centred(Model):
 
     name = "centred"
     assumes = "scales that differ by an offset; reviewers who see equally good items"
-    function = "evenhand.models.means:centred"
+    function = "evenhand.models.means:centred_means"
     again_ratings = 1500
 
 

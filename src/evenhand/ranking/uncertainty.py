@@ -40,7 +40,7 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.claims import LEVEL
 from evenhand.errors import require_whole
-from evenhand.models.design import Fit, settled
+from evenhand.models.design import Fit, round_to_resolution
 from evenhand.posets.graph import spans
 from evenhand.randomness import permutation, standard_normal, stream, uniforms
 
@@ -543,7 +543,7 @@ def leave_one_out(
         estimates = method.without_each(ratings)
     for row in np.flatnonzero(np.bincount(items)[items] > 1).tolist():
         if how == HELD:
-            order = by_estimates(settled(estimates[row]), seed)
+            order = by_estimates(round_to_resolution(estimates[row]), seed)
         else:
             task = Task(ratings.without(row), seed, intervals=False)
             order = method.answer(task).order
