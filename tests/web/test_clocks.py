@@ -3,7 +3,6 @@
 import html
 import json
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,6 @@ from evenhand.web.writer import RefusedError, stage_of
 from tests.web.desk import Desk
 from tests.web.scene import decide, publish
 from tests.web.world import NOON, Site
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(str(tmp_path / "e.db"))
-    yield made
-    made.store.close()
 
 
 def events(site: Site, which: int) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ def plan(**more: str) -> EvaluationPlan:
     [
         ({"title": " "}, "must have a title"),
         ({"title": "x" * 201}, "must have a title"),
+        ({"method": "mean"}, "The method to rank must be one of"),
         ({"items": "a\na"}, "Items must be different, got 'a' twice"),
         ({"reviewers": "Bo\nBo"}, "Reviewers must be different, got 'Bo' twice"),
         ({"reserves": "Person 1"}, "A reserve must not be a reviewer too"),
@@ -48,6 +49,7 @@ def test_a_wrong_field_is_named(more: dict[str, str], says: str) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
+        ({"top": "8"}, "must be less than the 8 items"),
         ({"items": "a\nb"}, "at least 3 items, got 2"),
         ({"job": "compare"}, "there must be two items, got 8"),
         ({"reviewers": "Bo"}, "at least two reviewers, got 1"),
