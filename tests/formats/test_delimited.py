@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import RatingsError
-from evenhand.formats.files import Cells, _by_csv, _by_polars, read_cells
+from evenhand.formats.delimited import Cells, _by_csv, _by_polars, read_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,8 @@ import json
 import pytest
 
 from evenhand.formats.files import fetch
-from evenhand.formats.reading import layout_of, read_ratings
+from evenhand.formats.layouts import ReadOptions, layout_of
+from evenhand.formats.reading import read_ratings
 from evenhand.formats.tables import read_table
 from examples.exports_conference import FILES, HERE
 from tests.formats.reader import Reader, notices, scores
@@ -134,7 +135,7 @@ def test_a_text_called_review_does_not_make_a_table_hotcrps() -> None:
 
 def test_reviewer_and_paper_ids_do_not_make_a_table_hotcrps() -> None:
     table = read_table(fetch(io.StringIO("pid,rid,score\n1,7,3\n2,7,4\n")))
-    assert layout_of("hotcrp").recognise(table) == ""
+    assert layout_of("hotcrp").recognise(table, ReadOptions()) == ""
 
 
 def test_a_name_stands_in_for_a_hidden_address() -> None:

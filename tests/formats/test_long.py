@@ -16,8 +16,8 @@ from evenhand.errors import OptionError, RatingsError
 from evenhand.formats import PLATFORMS, tables
 from evenhand.formats.decoder import decode
 from evenhand.formats.files import fetch
-from evenhand.formats.layouts import Asked
-from evenhand.formats.reading import layout_of, read_ratings, recognise
+from evenhand.formats.layouts import ReadOptions, layout_of, recognise
+from evenhand.formats.reading import read_ratings
 from evenhand.formats.tables import read_table
 from examples.exports_teaching import FILES, HERE
 from tests.formats.reader import Reader, stream
@@ -64,12 +64,14 @@ def sample(name: str) -> bytes:
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
 def test_each_sample_is_taken_for_its_platform_and_for_no_other(path: Path) -> None:
     table = read_table(fetch(path))
-    known = {name for name in PLATFORMS if layout_of(name).recognise(table)}
+    known = {
+        name for name in PLATFORMS if layout_of(name).recognise(table, ReadOptions())
+    }
     platform = path.name.split("-")[0].split(".")[0]
     mine = {platform} & (set(PLATFORMS) - {"wide", "long"})
     assert known - {"wide", "long"} == mine
     # Modules that are not loaded for want of a column would not have known it either.
-    assert {recognise(table, Asked())[0].name} - {"wide", "long"} == mine
+    assert {recognise(table, ReadOptions())[0].name} - {"wide", "long"} == mine
 
 
 @pytest.mark.parametrize("name", FILES)

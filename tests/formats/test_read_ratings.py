@@ -617,10 +617,7 @@ def test_a_sheet_is_read_from_its_first_filled_row() -> None:
         ([3, None, 9, "abc"], f"score must be a number, got 'abc'.{WORDS}"),
         ([3, None, 9, True], f"score must be a number, got 'true'.{WORDS}"),
         ([3, None, None, 1], "item must be given, got nothing."),
-        (
-            [2.0, None, " 8", 1],
-            "reviewer 2 rated item '8' twice (first: row 5).",
-        ),
+        ([2.0, None, " 8", 1], "reviewer 2 rated item '8' twice (first: row 5)."),
     ],
 )
 def test_errors_in_a_sheet_name_its_row(row: list[object], message: str) -> None:

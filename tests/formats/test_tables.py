@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from evenhand.columns import Source
 from evenhand.errors import EvenhandError, RatingsError
-from evenhand.formats import tables
-from evenhand.formats.tables import entries, parse_json
+from evenhand.formats.documents import entries, flatten, parse_json
 
 FILE = Source("r.json", lambda row: row + 1, "entry")
 documents = st.recursive(
@@ -21,11 +20,6 @@ documents = st.recursive(
         | st.dictionaries(st.text(max_size=3), inner, max_size=3)
     ),
 )
-
-
-def flatten(document: object, source: Source) -> dict[str, list[object]]:
-    columns = tables.flatten(document, source).columns
-    return {name: column.to_list() for name, column in columns.items()}
 
 
 def refused(data: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand._outputs import Output
     from evenhand.claims import Notice
     from evenhand.designs.assignment import Assignment
-    from evenhand.formats.layouts import Asked
+    from evenhand.formats.layouts import ReadOptions
     from evenhand.words import tables as words
     from evenhand.words.page import Result
 
@@ -41,14 +41,14 @@ WISHES = ["format", "scale", "decimal", "exclude", "only", "rows", "sheet", "ano
 """Parameters that say how to read, beside columns and the companion."""
 
 
-def take_reading(options: dict[str, Any]) -> tuple[Asked, str | None]:
+def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     """Take out the options that say how to read, and the companion of the file.
 
     Raises:
         OptionError: If --column does not name a role and a column, or one is empty.
     """
     from evenhand.columns import Columns
-    from evenhand.formats.layouts import Asked
+    from evenhand.formats.layouts import ReadOptions
 
     columns = {name: options.pop(name) for name in COLUMNS}
     merge = []
@@ -70,11 +70,11 @@ def take_reading(options: dict[str, Any]) -> tuple[Asked, str | None]:
             raise must_be(name, "given", value)
     named = Columns(**{name: value for name, value in columns.items() if value})
     wished = {name: value for name, value in wishes.items() if value}
-    return Asked(named, **wished, merge=merge), companion
+    return ReadOptions(named, **wished, merge=merge), companion
 
 
 def read(
-    file: str, options: Asked, companion: str | None, *, counts: bool = False
+    file: str, options: ReadOptions, companion: str | None, *, counts: bool = False
 ) -> tuple[Any, list[Output]]:
     """Read the ratings of a command.
 

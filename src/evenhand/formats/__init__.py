@@ -1,24 +1,43 @@
-"""Files of ratings: the names of what is read. `reading` reads it.
+"""Files of ratings, read in five steps, each of which is one module or more.
 
-A file becomes a table of named columns (`files`, `tables`). One module per
-platform turns that table into the long form (`layouts` says what such a module offers),
-and the rest is the same for all: score words, anonymising, Ratings.
+1. `files`: a path, stream or "-" becomes bytes, and how they are stored.
+2. `delimited`, `documents`, `decoder`: text, JSON, Parquet and Excel become cells.
+3. `tables`: cells become a Table: named columns, and the line of each row.
+4. `layouts` recognises whose export a table is. One module per platform then reads it:
+   `roles` tells who is the reviewer, and what the item and the score.
+5. `reading` does the rest, the same for all: `selection`, score words (`scale`), labels
+   that look alike, codes for reviewers (`anonymise`), Ratings.
 """
 
 from __future__ import annotations
 
-PLATFORMS: dict[str, tuple[str, ...]] = {
-    "hotcrp": ("title", "pid"),
-    "openreview": ("forum", "average rating"),
-    "cmt": ("paper id", "submissionid"),
-    "easychair": ("submission #", "review #"),
-    "moodle": ("submissionid", "authorid"),
-    "canvas": ("assessor",),
-    "gavel": ("annotator id",),
-    "forms": (
-        *("timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel"),
-        *("informazioni cronologiche", "carimbo de data/hora", "completion time"),
+from typing import NamedTuple
+
+
+class Home(NamedTuple):
+    """Where a layout is defined, and columns of which its tables have one."""
+
+    module: str
+    marks: tuple[str, ...] = ()
+
+
+PLATFORMS = {
+    "hotcrp": Home("hotcrp", ("title", "pid")),
+    "openreview": Home("openreview", ("forum", "average rating")),
+    "cmt": Home("cmt", ("paper id", "submissionid")),
+    "easychair": Home("easychair", ("submission #", "review #")),
+    "moodle": Home("courses", ("submissionid", "authorid")),
+    "canvas": Home("courses", ("assessor",)),
+    "gavel": Home("long", ("annotator id",)),
+    "forms": Home(
+        "forms",
+        (
+            *("timestamp", "zeitstempel", "horodateur", "marca temporal"),
+            *("tijdstempel", "informazioni cronologiche", "carimbo de data/hora"),
+            "completion time",
+        ),
     ),
-    **dict.fromkeys(("wide", "long"), ()),
+    "wide": Home("wide"),
+    "long": Home("long"),
 }
-"""Every layout, and columns of which a platform's exports have one."""
+"""Every layout. A module is loaded only if a table has one of the marks."""

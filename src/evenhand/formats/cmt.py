@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from evenhand.formats import layouts
+from evenhand.formats import layouts, roles
 from evenhand.formats.scale import may_be_scores
 from evenhand.formats.tables import Table, plain
 
-EXPORTS: dict[str, tuple[str, ...]] = {
-    "current sheet": ("paper id", "reviewer email"),
-    "current sheet, e-mail hidden": ("paper id", "reviewer name"),
-    "current sheet, names hidden": ("paper id", "reviewer number"),
-    "older sheet": ("submissionid", "email"),
-}
+EXPORTS = layouts.has_columns(
+    *(("paper id", f"reviewer {part}") for part in ("email", "name", "number")),
+    ("submissionid", "email"),
+)
 """What is recognised: these columns, and a question of the form beside them."""
 QUESTION = re.compile(
     r"(Q[0-9]+)\s*\((.*?)(\s*-\s*Value)?\)|()(.*?)\s*(\(Numeric\))", re.DOTALL
@@ -34,38 +32,38 @@ ANEW = (
 )
 
 
-def tell(table: Table) -> str:
+def recognise(table: Table, options: layouts.ReadOptions) -> str:
     """Say why a table is a sheet of CMT: its columns, and its questions.
 
     Examples:
         >>> from evenhand.columns import Source
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}
-        >>> tell(Table.of({**columns, "Q1 (Overall - Value)": ["4"]}, Source()))
+        >>> table = Table.of({**columns, "Q1 (Overall - Value)": ["4"]}, Source())
+        >>> recognise(table, layouts.ReadOptions())
         "columns 'Paper ID' and 'Reviewer Email'"
     """
-    reasons = (table.why(*names) for names in EXPORTS.values())
-    return next(filter(None, reasons), "") if _questions(table) else ""
+    return EXPORTS(table, options) if _questions(table) else ""
 
 
-def take(table: Table, options: layouts.Asked) -> layouts.Long:
+def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take the answers to one question.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}
         >>> table = Table.of({**columns, "Q1 (Overall - Value)": ["4"]}, Source())
-        >>> take(table, Asked()).said
+        >>> read(table, ReadOptions()).origin
         "item from 'Paper ID', reviewer from 'Reviewer Email', score from 'Overall'"
     """
     item = table.column_for("item", options.columns.item, "paper id", "submissionid")
     items = table.texts(item)
-    titles = layouts.titles_by_item(items, table.texts(*TITLES))
+    titles = roles.titles_by_item(items, table.texts(*TITLES))
     choose, writers = partial(_answers, table), partial(_reviewers, items)
-    return layouts.long_form(table, options, choose, item, writers, titles)
+    return roles.long_form(table, options, choose, item, writers, titles)
 
 
-def _reviewers(items: list[str], table: Table) -> layouts.Writers:
+def _reviewers(items: list[str], table: Table) -> roles.Writers:
     """Return where and who wrote each review, and a notice if some do not say."""
     table.column_for("reviewer", "", *EMAILS, *PEOPLE, *NUMBERS)
     # The number counts the reviewers of one paper only.
@@ -74,7 +72,7 @@ def _reviewers(items: list[str], table: Table) -> layouts.Writers:
         for item, count in zip(items, table.texts(*NUMBERS), strict=True)
     ]
     places, numbers = (EMAILS, PEOPLE), table.find(*NUMBERS)
-    return layouts.who_wrote(table, places, (numbers, own), ANEW)
+    return roles.who_wrote(table, places, (numbers, own), ANEW)
 
 
 def _questions(table: Table) -> dict[tuple[str, str], str]:
@@ -93,7 +91,7 @@ def _questions(table: Table) -> dict[tuple[str, str], str]:
     return columns
 
 
-def _answers(table: Table, wanted: str) -> layouts.Place:
+def _answers(table: Table, wanted: str) -> roles.Place:
     """Choose the question by its words, its number or its column."""
     fields = {
         question: name
@@ -110,8 +108,8 @@ def _answers(table: Table, wanted: str) -> layouts.Place:
         words if every.count(words) == 1 and words else f"{number}: {words}": column
         for (number, words), column in fields.items()
     }
-    name = layouts.choose_score(wanted, list(by_words), table.source)
+    name = roles.choose_score(wanted, list(by_words), table.source)
     return name, table.columns[by_words[name]]
 
 
-CMT = layouts.Layout("cmt", "CMT", take, tell=tell)
+CMT = layouts.Layout("cmt", "CMT", recognise, read)

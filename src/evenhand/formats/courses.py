@@ -17,15 +17,15 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from evenhand.formats import layouts
+from evenhand.formats import layouts, roles
 from evenhand.formats.scale import may_be_scores
 from evenhand.formats.tables import Reasons, Table, plain
 
-EXPORTS = {
-    "workshop_assessments": ("submissionid", "reviewerid", "weight", "grade"),
-    "workshop_submissions": ("id", "authorid", "title", "example"),
-}
-"""The columns that mark each table; prefixes of table names do not matter."""
+EXPORTS = layouts.has_columns(
+    ("submissionid", "reviewerid", "weight", "grade"),
+    ("id", "authorid", "title", "example"),
+)
+"""The columns that mark workshop_assessments and workshop_submissions."""
 NO_SUBMISSIONS = (
     "Without the table of submissions and its columns 'authorid' and 'example', "
     "assessments of example submissions and of one's own work cannot be told from the "
@@ -39,18 +39,18 @@ TOTAL = "total score"
 POINTS = re.compile(r"\s*\([0-9]+(?:\.[0-9]+)?\)\s*$")
 
 
-def take_moodle(table: Table, options: layouts.Asked) -> layouts.Long:
+def read_moodle(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take one rating from each assessment by a peer.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> names = ("submissionid", "reviewerid", "weight", "grade")
         >>> table = Table.of({name: ["1"] for name in names}, Source())
-        >>> take_moodle(table, Asked()).table.notices[0].code
+        >>> read_moodle(table, ReadOptions()).table.notices[0].code
         'submissions_unknown'
     """
-    submissions = layouts.companion(table, "id", "authorid")
+    submissions = roles.companion(table, "id", "authorid")
     reviewer = table.column_for("reviewer", options.columns.reviewer, "reviewerid")
     item = table.column_for("item", options.columns.item, "submissionid")
     others = _not_peers(table, item, reviewer, submissions)
@@ -61,7 +61,7 @@ def take_moodle(table: Table, options: layouts.Asked) -> layouts.Long:
         raise peers.source.at(row, text, "Leave it empty where there is no grade.")
     titles = {}
     if submissions is not None:
-        titles = layouts.titles_by_item(
+        titles = roles.titles_by_item(
             submissions.texts("id"), submissions.texts("title")
         )
     if submissions is None or not submissions.find("example"):
@@ -69,11 +69,11 @@ def take_moodle(table: Table, options: layouts.Asked) -> layouts.Long:
     if peers.cells("weight").n_unique() > 1 and not options.columns.weight:
         peers = peers.with_notice("weights_unused", UNUSED)
 
-    def choose(wanted: str) -> layouts.Place:
+    def choose(wanted: str) -> roles.Place:
         name = peers.column_for("score", wanted, "grade")
         return name, peers.columns[name]
 
-    return layouts.long_form(peers, options, choose, item, reviewer, titles)
+    return roles.long_form(peers, options, choose, item, reviewer, titles)
 
 
 def _not_peers(
@@ -99,26 +99,26 @@ def _not_peers(
     }
 
 
-def tell_canvas(table: Table) -> str:
+def recognise_canvas(table: Table, _: layouts.ReadOptions) -> str:
     """Say why a table holds Canvas's peer reviews."""
     total = _total(table)
     return table.why("assessor", "assessee", total) if total else ""
 
 
-def take_canvas(table: Table, options: layouts.Asked) -> layouts.Long:
+def read_canvas(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take one rating from each review that was done.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> columns = {"Assessor": ["Bo"], "Assessee": ["Cy"], "Total Score (9)": [7]}
-        >>> take_canvas(Table.of(columns, Source()), Asked()).said
+        >>> read_canvas(Table.of(columns, Source()), ReadOptions()).origin
         "item from 'Assessee', reviewer from 'Assessor', score from 'Total Score (9)'"
     """
     reviewer = table.column_for("reviewer", options.columns.reviewer, "assessor")
     item = table.column_for("item", options.columns.item, "assessee")
     done = table.leave_out("review", _not_done(table, item, reviewer))
-    return layouts.long_form(done, options, partial(_criterion, done), item, reviewer)
+    return roles.long_form(done, options, partial(_criterion, done), item, reviewer)
 
 
 def _total(table: Table) -> str:
@@ -130,7 +130,7 @@ def _bare(name: str) -> str:
     return plain(POINTS.sub("", name))
 
 
-def _criterion(table: Table, wanted: str) -> layouts.Place:
+def _criterion(table: Table, wanted: str) -> roles.Place:
     """Choose the total, or the criterion that was named with or without its points."""
     fields = {
         name: values
@@ -140,7 +140,7 @@ def _criterion(table: Table, wanted: str) -> layouts.Place:
     near = [name for name in fields if _bare(name) == (plain(wanted) or TOTAL)]
     if len(near) == 1:
         return near[0], fields[near[0]]
-    return layouts.among(fields, table.source)(wanted)
+    return roles.among(fields, table.source)(wanted)
 
 
 def _not_done(table: Table, item: str, reviewer: str) -> Reasons:
@@ -161,8 +161,8 @@ def _not_done(table: Table, item: str, reviewer: str) -> Reasons:
 
 
 MOODLE = layouts.Layout(
-    "moodle", "a workshop of Moodle", take_moodle, EXPORTS, one_file=False
+    "moodle", "a workshop of Moodle", EXPORTS, read_moodle, one_file=False
 )
 CANVAS = layouts.Layout(
-    "canvas", "peer reviews of Canvas", take_canvas, tell=tell_canvas
+    "canvas", "peer reviews of Canvas", recognise_canvas, read_canvas
 )

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.errors import plural, quote
-from evenhand.formats import layouts
+from evenhand.formats import layouts, roles
 from evenhand.formats.scale import may_be_scores
 
 if TYPE_CHECKING:
     from evenhand.formats.tables import Reasons, Table
 
-EXPORTS = {
-    "review.csv": ("submission #", "member #", "scores"),
-    "review.csv, no members": ("#", "submission #", "scores"),
-}
-"""The columns that mark each file."""
+EXPORTS = layouts.has_columns(
+    ("submission #", "member #", "scores"), ("#", "submission #", "scores")
+)
+"""The columns that mark review.csv, with and without members."""
 TOTAL = "total score"
 FIELD = re.compile(
     r"(.+?)\s*:\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*(?:\([^()]*\)|[:-]\s*[^\W\d][^:]*)?"
@@ -40,27 +39,27 @@ NOBODY = (
 )
 
 
-def take(table: Table, options: layouts.Asked) -> layouts.Long:
+def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take one rating from each review.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> from evenhand.formats.tables import Table
         >>> columns = {"submission #": [5], "member #": [1], "scores": ["Score: -1"]}
-        >>> take(Table.of(columns, Source()), Asked()).table.columns["Score"].to_list()
+        >>> read(Table.of(columns, Source()), ReadOptions()).table.texts("Score")
         ['-1']
     """
     own = ("submission #", "submission", "paper #")
     item = table.column_for("item", options.columns.item, *own)
-    submissions = layouts.companion(table, "#", "title")
+    submissions = roles.companion(table, "#", "title")
     titles, gone = {}, pl.Series(dtype=pl.String)
     if submissions is not None:
         numbers, marks = submissions.cells("#"), submissions.cells("deleted?")
-        titles = layouts.titles_by_item(numbers, submissions.texts("title"))
+        titles = roles.titles_by_item(numbers, submissions.texts("title"))
         gone = numbers.filter(marks.str.to_lowercase().is_in(("yes", "true", "1")))
     table = table.leave_out("review", _left_out(table, item, gone))
-    return layouts.long_form(
+    return roles.long_form(
         table, options, partial(_field, table), item, _writers, titles
     )
 
@@ -85,7 +84,7 @@ def _left_out(table: Table, item: str, gone: pl.Series) -> Reasons:
     }
 
 
-def _writers(table: Table) -> layouts.Writers:
+def _writers(table: Table) -> roles.Writers:
     """Return where and who wrote each review, and what the reader must know."""
     columns = [table.texts(name) for name in WRITERS]
     if not any(map(any, columns)):
@@ -113,11 +112,11 @@ def _writers(table: Table) -> layouts.Writers:
         )
     column = table.find(*WRITERS)
     own = " (or who wrote it, where that is said)" if any(map(any, columns[2:])) else ""
-    people = layouts.identify(columns[2], names, table.source)
+    people = roles.identify(columns[2], names, table.source)
     return (f"{column!r}{own}", people), table
 
 
-def _field(table: Table, wanted: str) -> layouts.Place:
+def _field(table: Table, wanted: str) -> roles.Place:
     """Choose a field of the column of scores, or the total beside it."""
     cells = []
     for row, cell in enumerate(table.texts("scores")):
@@ -128,14 +127,14 @@ def _field(table: Table, wanted: str) -> layouts.Place:
             rule = "scores must be lines such as 'Score: 2', each field once"
             raise table.source.at(row, f"{rule}, got {quote(cell)}")
     names = dict.fromkeys(name for cell in cells for name in cell if name)
-    fields: dict[str, layouts.Values] = {table.find(TOTAL): table.cells(TOTAL)}
+    fields: dict[str, roles.Values] = {table.find(TOTAL): table.cells(TOTAL)}
     fields |= {name: [cell.get(name) for cell in cells] for name in names}
     scores = {
         name: values
         for name, values in fields.items()
         if name and may_be_scores(values)
     }
-    return layouts.among(scores, table.source)(wanted)
+    return roles.among(scores, table.source)(wanted)
 
 
 def _parse_field(line: str) -> tuple[str, str]:
@@ -146,5 +145,5 @@ def _parse_field(line: str) -> tuple[str, str]:
 
 
 EASYCHAIR = layouts.Layout(
-    "easychair", "reviews of EasyChair", take, EXPORTS, one_file=False
+    "easychair", "reviews of EasyChair", EXPORTS, read, one_file=False
 )

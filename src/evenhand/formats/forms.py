@@ -13,7 +13,7 @@ import polars as pl
 
 from evenhand.columns import ALIASES, ID, cut_alike
 from evenhand.errors import listing, plural, refuse_option
-from evenhand.formats import PLATFORMS, layouts, scale
+from evenhand.formats import PLATFORMS, layouts, roles, scale
 from evenhand.formats.scale import are_scores, may_be_scores
 from evenhand.formats.tables import Table, plain
 
@@ -84,34 +84,37 @@ class _Form:
         self.own = next(iter(own), "")
 
 
-def tell(table: Table) -> str:
+def recognise(table: Table, options: layouts.ReadOptions) -> str:
     """Say why a table holds responses to a form: a time first, and a grid or an item.
 
     Examples:
         >>> from evenhand.columns import Source
         >>> columns = {"Timestamp": ["2026/05/01 9:30:00"], "How good? [Tea]": ["4"]}
-        >>> tell(Table.of(columns, Source()))
+        >>> recognise(Table.of(columns, Source()), layouts.ReadOptions())
         "columns 'Timestamp' and 'How good? [Tea]'"
     """
-    if not time_of(table):
+    declared = options.columns
+    other_kind = declared.winner or declared.rank or options.rows == "items"
+    if not time_of(table) or other_kind:
         return ""
     form = _Form(table)
     if form.grid and not form.items:
         return table.why(form.time, next(iter(form.grid)))
     person = form.email or form.name
-    sure = person and len(form.items) == 1
-    return table.why(form.time, person, *form.items) if sure else ""
+    if person and len(form.items) == 1:
+        return table.why(form.time, person, *form.items)
+    return table.why(form.time) if declared.item or options.rows else ""
 
 
-def take(table: Table, options: layouts.Asked) -> layouts.Long:
+def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take the last score that each person gave to each item.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> columns = {"Timestamp": ["2026/05/01 9:30:00"], "Name": ["Bo"],
         ...            "How good? [Tea]": ["4"], "How good? [Milk]": [""]}
-        >>> long = take(Table.of(columns, Source()), Asked())
+        >>> long = read(Table.of(columns, Source()), ReadOptions())
         >>> [long.table.texts(name) for name in ("reviewer", "item", "How good?")]
         [['Bo'], ['Tea'], ['4']]
     """
@@ -146,14 +149,14 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
             "earlier_responses", f"{text}the file counts.{hint}"
         )
 
-    def choose(name: str) -> layouts.Place:
+    def choose(name: str) -> roles.Place:
         if name == declared.score:
             return score, kept["score"]
         return name, reviews.cells(reviews.column_for("weight", name))
 
     writers = (repr(signature or form.time), kept["reviewer"]), reviews
     place = where, kept["item"]
-    long = layouts.long_form(reviews, options, choose, place, lambda _: writers)
+    long = roles.long_form(reviews, options, choose, place, lambda _: writers)
     more = [form.name if form.email else "", form.own]
     called = [table.texts(name) for name in more if name]
     names = {
@@ -172,7 +175,7 @@ def time_of(table: Table) -> str:
     """
     # A form writes it with a capital letter, people most often do not.
     names = (name for name in [*table.columns][:3] if name[0].isupper())
-    return next((name for name in names if plain(name) in PLATFORMS["forms"]), "")
+    return next((name for name in names if plain(name) in PLATFORMS["forms"].marks), "")
 
 
 def _names_items(table: Table, name: str) -> bool:
@@ -201,7 +204,7 @@ Taken = tuple[str, str, dict[str, pl.Series | str]]
 """Where items were found, what the score is called, and each column's item or items."""
 
 
-def _take_column(table: Table, options: layouts.Asked, form: _Form) -> Taken:
+def _take_column(table: Table, options: layouts.ReadOptions, form: _Form) -> Taken:
     """Take one score from each response, about the item that a column names."""
     declared = options.columns
     if len(form.items) > 1 and not declared.item:
@@ -216,12 +219,12 @@ def _take_column(table: Table, options: layouts.Asked, form: _Form) -> Taken:
     }
     wanted = form.grid.get(declared.score, [declared.score])[0]
     if wanted or len(by_criterion) != 1:
-        wanted = layouts.choose_score(wanted, list(by_criterion), table.source)
+        wanted = roles.choose_score(wanted, list(by_criterion), table.source)
     score = by_criterion[wanted or next(iter(by_criterion))]
     return repr(item), score, {score: table.cells(item)}
 
 
-def _take_grid(table: Table, options: layouts.Asked, form: _Form) -> Taken:
+def _take_grid(table: Table, options: layouts.ReadOptions, form: _Form) -> Taken:
     """Take a score from each cell of a grid, or of each question about an item."""
     refuse_option("weight", options.columns.weight, "where a row has several scores")
     if options.rows == "reviewers":
@@ -229,18 +232,18 @@ def _take_grid(table: Table, options: layouts.Asked, form: _Form) -> Taken:
         return (
             "the questions",
             "score",
-            dict(zip(columns, layouts.drop_prefix(columns), strict=True)),
+            dict(zip(columns, roles.drop_prefix(columns), strict=True)),
         )
     questions = list(dict.fromkeys(item for _, item in form.grid.values()))
     if not questions:
         raise table.no_column("item")
     question, wanted = questions[0], options.columns.score
     if len(questions) > 1 or wanted:
-        question = layouts.choose_score(wanted, questions, table.source)
+        question = roles.choose_score(wanted, questions, table.source)
     pairs = ((name, item) for name, (item, of) in form.grid.items() if of == question)
     return "the text in [...]", question or "score", dict(pairs)
 
 
 FORMS = layouts.Layout(
-    "forms", "responses to a Google form", take, tell=tell, only_scores=False
+    "forms", "responses to a Google form", recognise, read, only_scores=False
 )

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 
-from evenhand.formats import layouts
+from evenhand.formats import layouts, roles
 from evenhand.formats.scale import may_be_scores
 from evenhand.formats.tables import Reasons, Table, plain
 
-EXPORTS: dict[str, tuple[str, ...]] = {
-    "reviews or scores CSV": ("paper", "title", "reviewername", "email"),
-    "reviews or scores CSV, names hidden": ("paper", "title", "review"),
-    "batch CSV": ("pid", "review", "email", "round"),
-    "JSON": ("object", "pid", "rid"),
-    "older JSON": ("pid", "rid", "ordinal"),
-}
-"""What is recognised, and the columns that mark it."""
-HIDDEN = "reviews or scores CSV, names hidden"
+HIDDEN = ("paper", "title", "review")
+"""The columns of reviews and scores whose writers are hidden."""
+EXPORTS = (
+    ("paper", "title", "reviewername", "email"),
+    HIDDEN,
+    ("pid", "review", "email", "round"),
+    *(("object", "pid", "rid"), ("pid", "rid", "ordinal")),
+)
+"""The columns that mark CSV of reviews or scores, CSV of the batch script, and JSON."""
 NOT_SCORES = re.compile(
     "paper|title|decision|review|reviewername|reviewer name|name|email|e mail|pid|rid|"
     "round|submitted at|vtag|status|reviewstatus|sitename|siteclass|object|ordinal|"
@@ -44,31 +44,32 @@ UNSAID = (
 )
 
 
-def tell(table: Table) -> str:
+def recognise(table: Table, _: layouts.ReadOptions) -> str:
     """Say why a table is an export of HotCRP: its columns, or the ids of its reviews.
 
     Examples:
         >>> from evenhand.columns import Source
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}
-        >>> tell(Table.of({**columns, "OveMer": ["4"]}, Source()))
+        >>> table = Table.of({**columns, "OveMer": ["4"]}, Source())
+        >>> recognise(table, layouts.ReadOptions())
         "columns 'paper', 'title' and 'review'"
     """
-    for export, names in EXPORTS.items():
+    for names in EXPORTS:
         reason = table.why(*names)
-        if reason and (export != HIDDEN or _has_review_ids(table)):
+        if reason and (names != HIDDEN or _has_review_ids(table)):
             return reason
     return ""
 
 
-def take(table: Table, options: layouts.Asked) -> layouts.Long:
+def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take the submitted reviews, with the field that was named as their score.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}
-        >>> long = take(Table.of({**columns, "OveMer": ["4"]}, Source()), Asked())
-        >>> long.said, long.table.notices[0].code
+        >>> long = read(Table.of({**columns, "OveMer": ["4"]}, Source()), ReadOptions())
+        >>> long.origin, long.table.notices[0].code
         ("item from 'paper', reviewer from 'review', score from 'OveMer'", 'pseudonyms')
     """
     table = table.leave_out("row", _left_out(table))
@@ -80,9 +81,9 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         and name not in (item, options.columns.reviewer)
         and may_be_scores(values)
     }
-    titles = layouts.titles_by_item(table.texts(item), table.texts("title"))
-    choose = layouts.among(fields, table.source)
-    return layouts.long_form(table, options, choose, item, _reviewers, titles)
+    titles = roles.titles_by_item(table.texts(item), table.texts("title"))
+    choose = roles.among(fields, table.source)
+    return roles.long_form(table, options, choose, item, _reviewers, titles)
 
 
 def _has_review_ids(table: Table) -> bool:
@@ -109,7 +110,7 @@ def _left_out(table: Table) -> Reasons:
     }
 
 
-def _reviewers(table: Table) -> layouts.Writers:
+def _reviewers(table: Table) -> roles.Writers:
     """Return where and who wrote each review, and a notice if some do not say."""
     place, own = table.find("review"), table.texts("review")
     if not place and table.find("pid"):
@@ -123,7 +124,7 @@ def _reviewers(table: Table) -> layouts.Writers:
         raise table.no_column("reviewer")
     # Reviews by token share accounts that are named so, whoever wrote them.
     places = (EMAILS, PEOPLE)
-    return layouts.who_wrote(table, places, (place, own), UNSAID, ANONYMOUS)
+    return roles.who_wrote(table, places, (place, own), UNSAID, ANONYMOUS)
 
 
-HOTCRP = layouts.Layout("hotcrp", "HotCRP", take, tell=tell)
+HOTCRP = layouts.Layout("hotcrp", "HotCRP", recognise, read)

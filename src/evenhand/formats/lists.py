@@ -23,8 +23,9 @@ from evenhand.columns import (
 from evenhand.designs import GROUPED
 from evenhand.designs.assignment import ESCAPED
 from evenhand.errors import listing
-from evenhand.formats.files import fetch, read_cells
-from evenhand.formats.tables import check_text, decimal_points, read_table
+from evenhand.formats.delimited import check_text, read_cells
+from evenhand.formats.files import fetch
+from evenhand.formats.tables import decimal_points, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ import polars as pl
 
 from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
 from evenhand.errors import RatingsError
-from evenhand.formats import layouts
+from evenhand.formats import layouts, roles
 from evenhand.formats.tables import Table, plain
 from evenhand.votes import side_column
 
@@ -23,11 +23,11 @@ NAMES = ALIASES["item"] - {"item"} | {""}
 AUTHORS = ("authors", "author", "author names", "author name", "author emails")
 EMAIL = re.compile(r"(?:reviewer |judge )?e ?mail(?: address)?")
 SHARED = "A name has several e-mails, so reviewers are known by their e-mails."
-DECISIONS = {"decisions.csv": ("annotator id", "winner id", "loser id")}
+DECISIONS = layouts.has_columns(("annotator id", "winner id", "loser id"))
 """The columns that mark Gavel's file."""
 
 
-def tell(table: Table) -> str:
+def recognise(table: Table, _: layouts.ReadOptions) -> str:
     """Say why a table is in long form: its columns are named for what they hold."""
     try:
         names = find_columns(list(table.columns), Columns(), table.source)
@@ -36,14 +36,14 @@ def tell(table: Table) -> str:
     return table.why(*filter(None, astuple(names)))
 
 
-def take(table: Table, options: layouts.Asked) -> layouts.Long:
+def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     r"""Take ratings, ranks or comparisons from a table in long form.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> table = Table.of({"winner": ["tea"], "loser": ["milk"]}, Source())
-        >>> take(table, Asked()).said
+        >>> read(table, ReadOptions()).origin
         "winner from 'winner', loser from 'loser'"
     """
     try:
@@ -53,7 +53,7 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
     email = "" if options.columns.reviewer else _namesakes(table, names)
     if email:
         people = table.texts(names.reviewer)
-        emails = layouts.identify(table.texts(email), people, table.source)
+        emails = roles.identify(table.texts(email), people, table.source)
         table = replace(table, columns={**table.columns, email: pl.Series(emails)})
         table, names = (
             table.with_notice("shared_names", SHARED),
@@ -62,24 +62,24 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
     used = {part: name for part, name in asdict(names).items() if name}
     origin = ", ".join(f"{part} from {name!r}" for part, name in used.items())
     if not names.item:
-        return layouts.Long(table, names, origin)
+        return layouts.LongForm(table, names, origin)
     seats = False
     if names.reviewer and names.score and options.people is None:
-        table, seats = layouts.find_seats(table, names.reviewer, names.item)
+        table, seats = roles.find_seats(table, names.reviewer, names.item)
     whose = table.texts(*AUTHORS) if table.find(*AUTHORS) else ()
-    authors = layouts.titles_by_item(table.texts(names.item), whose) if whose else {}
+    authors = roles.titles_by_item(table.texts(names.item), whose) if whose else {}
     titles = _titles(table, names)
-    return layouts.Long(table, names, origin, titles, authors, seats=seats)
+    return layouts.LongForm(table, names, origin, titles, authors, seats=seats)
 
 
 def _titles(table: Table, names: Columns) -> dict[str, str]:
     """Return items' titles: a column called so, or one name for each item's id."""
     free = [name for name in table.columns if name not in astuple(names)]
-    called = [name for name in free if layouts.TITLE.fullmatch(plain(name))]
+    called = [name for name in free if roles.TITLE.fullmatch(plain(name))]
     called += [name for name in free if is_alias(name, NAMES) and not ID.search(name)]
     for name in called:
         items, cells = table.texts(names.item), table.texts(name)
-        titles = layouts.titles_by_item(items, cells)
+        titles = roles.titles_by_item(items, cells)
         pairs = zip(items, cells, strict=True)
         if all(titles.get(item, "") == cell for item, cell in pairs if item and cell):
             return titles
@@ -101,14 +101,14 @@ def _namesakes(table: Table, names: Columns) -> str:
     return column if shared and not authors else ""
 
 
-def take_gavel(table: Table, options: layouts.Asked) -> layouts.Long:
+def read_gavel(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take one comparison from each decision.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> columns = {"Annotator ID": ["7"], "Winner ID": ["2"], "Loser ID": ["5"]}
-        >>> take_gavel(Table.of(columns, Source()), Asked()).said
+        >>> read_gavel(Table.of(columns, Source()), ReadOptions()).origin
         "reviewer from 'Annotator ID', winner from 'Winner ID', loser from 'Loser ID'"
     """
     sides = {
@@ -118,10 +118,10 @@ def take_gavel(table: Table, options: layouts.Asked) -> layouts.Long:
     options = replace(options, columns=replace(options.columns, **sides))
     skipped = (table.cells(sides["winner"]) == "") | (table.cells(sides["loser"]) == "")
     reasons = {"skipped_decisions": ("without a winner or a loser left out", skipped)}
-    return take(table.leave_out("decision", reasons), options)
+    return read(table.leave_out("decision", reasons), options)
 
 
-LONG = layouts.Layout("long", "the long form", take, tell=tell, only_scores=False)
+LONG = layouts.Layout("long", "the long form", recognise, read, only_scores=False)
 GAVEL = layouts.Layout(
-    "gavel", "decisions of Gavel", take_gavel, DECISIONS, only_scores=False
+    "gavel", "decisions of Gavel", DECISIONS, read_gavel, only_scores=False
 )

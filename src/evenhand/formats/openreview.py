@@ -13,9 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.errors import quote
-from evenhand.formats import layouts
+from evenhand.formats import layouts, roles
+from evenhand.formats.documents import entries, flatten
 from evenhand.formats.scale import may_be_scores
-from evenhand.formats.tables import Table, as_text, entries, flatten
+from evenhand.formats.tables import Table, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,13 +118,13 @@ def _several(value: object) -> list[str]:
     return [text.strip() for text in values if isinstance(text, str) and text.strip()]
 
 
-def tell(table: Table) -> str:
+def recognise(table: Table, _: layouts.ReadOptions) -> str:
     """Say why a table is an export of OpenReview: the keys of its notes.
 
     Examples:
         >>> from evenhand.columns import Source
         >>> note = {"forum": "x", "invitation": "V/-/Submission", "content": {}}
-        >>> tell(Table({}, Source(), document=[note]))
+        >>> recognise(Table({}, Source(), document=[note]), layouts.ReadOptions())
         "keys 'forum', 'content' and 'invitation'"
     """
     if console := table.why(*CONSOLE):
@@ -135,16 +136,16 @@ def tell(table: Table) -> str:
     return f"keys 'forum', 'content' and {keys[0]!r}" if keys else ""
 
 
-def take(table: Table, options: layouts.Asked) -> layouts.Long:
+def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take the official reviews among the notes.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> note = {"id": "r", "forum": "x", "signatures": ["~Ada1"],
         ...         "invitation": "V/Paper3/-/Official_Review",
         ...         "content": {"rating": "6: Weak accept"}}
-        >>> long = take(Table({}, Source(), document=[note]), Asked())
+        >>> long = read(Table({}, Source(), document=[note]), ReadOptions())
         >>> long.table.texts("item"), long.table.texts("rating")
         (['3'], ['6: Weak accept'])
     """
@@ -161,7 +162,8 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
     replies = [note for note in notes if note.name not in submissions]
     source = table.source.keep([note.row for note in replies])
     reasons = _left_out(replies, submissions)
-    raw = flatten([note.raw for note in replies], source).leave_out("note", reasons)
+    columns = flatten([note.raw for note in replies], source)
+    raw = Table.of(columns, source).leave_out("note", reasons)
     out = zip(*(rows for _, rows in reasons.values()), strict=True)
     reviews = [note for note, no in zip(replies, out, strict=True) if not any(no)]
     item = _items(reviews, submissions)
@@ -170,14 +172,14 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         item = repr(name), raw.columns[name]
     papers = [submissions.get(note.forum, _Note(0, {})) for note in reviews]
     called = [_text(paper.content.get("title")) for paper in papers]
-    titles = layouts.titles_by_item(map(_text, item[1]), called)
+    titles = roles.titles_by_item(map(_text, item[1]), called)
     choose = partial(_field, reviews, raw.source)
-    return layouts.long_form(
+    return roles.long_form(
         raw, options, choose, item, partial(_writers, reviews), titles
     )
 
 
-def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
+def _writers(reviews: Sequence[_Note], raw: Table) -> roles.Writers:
     """Return who signed each review, and a notice of those with a pseudonym."""
     hidden = sum(not note.signature[0] for note in reviews)
     papers = Counter(
@@ -189,7 +191,7 @@ def _writers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
         for note in reviews
         for person, name in [note.signature]
     ]
-    return ("'signatures'", people), layouts.pseudonyms(raw, hidden, ONE_PAPER)
+    return ("'signatures'", people), roles.pseudonyms(raw, hidden, ONE_PAPER)
 
 
 def _notes(table: Table) -> list[_Note]:
@@ -235,7 +237,7 @@ def _left_out(
     }
 
 
-def _field(reviews: Sequence[_Note], source: Source, wanted: str) -> layouts.Place:
+def _field(reviews: Sequence[_Note], source: Source, wanted: str) -> roles.Place:
     """Choose a field of the reviews' content that may hold scores."""
     names = dict.fromkeys(name for note in reviews for name in note.content)
     fields = {
@@ -245,10 +247,10 @@ def _field(reviews: Sequence[_Note], source: Source, wanted: str) -> layouts.Pla
         and may_be_scores([note.content.get(name) for note in reviews], least=2)
     }
     wanted = wanted.removeprefix("content.").removesuffix(".value")
-    return layouts.among(fields, source)(wanted)
+    return roles.among(fields, source)(wanted)
 
 
-def _items(reviews: Sequence[_Note], submissions: Mapping[str, _Note]) -> layouts.Place:
+def _items(reviews: Sequence[_Note], submissions: Mapping[str, _Note]) -> roles.Place:
     """Return where submissions were found, and each review's."""
     numbers = {
         forum: _text(note.raw.get("number")) for forum, note in submissions.items()
@@ -260,4 +262,4 @@ def _items(reviews: Sequence[_Note], submissions: Mapping[str, _Note]) -> layout
     return "'forum'", [note.forum for note in reviews]
 
 
-OPENREVIEW = layouts.Layout("openreview", "OpenReview", take, tell=tell)
+OPENREVIEW = layouts.Layout("openreview", "OpenReview", recognise, read)

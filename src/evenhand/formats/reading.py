@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from importlib import import_module
-from itertools import chain
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
-import numpy as np
 import polars as pl
 
-from evenhand.claims import EXCLUDED
 from evenhand.columns import (
     Source,
     are_counts,
@@ -23,19 +17,16 @@ from evenhand.columns import (
     label_series,
 )
 from evenhand.errors import (
-    OptionError,
     listing,
     must_be,
-    plural,
     refuse_option,
     require_sequence,
     require_text,
-    unknown,
 )
-from evenhand.formats import PLATFORMS
 from evenhand.formats.files import Readable, fetch
-from evenhand.formats.layouts import Asked, Layout, Long
-from evenhand.formats.tables import Table, decimal_points, plain, read_table, strings
+from evenhand.formats.layouts import LongForm, ReadOptions, layout_of, recognise
+from evenhand.formats.selection import select_rows
+from evenhand.formats.tables import Table, decimal_points, read_table, strings
 from evenhand.labels import (
     alike,
     alike_notices,
@@ -50,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from narwhals.typing import IntoDataFrame
-    from numpy.typing import NDArray
 
     from evenhand import _outputs
     from evenhand.claims import Label
@@ -65,12 +55,6 @@ else:
     anonymise = lazy("evenhand.formats.anonymise")
     scales = lazy("evenhand.formats.scale")
 
-MODULES = {"moodle": "courses", "canvas": "courses", "gavel": "long"}
-"""Where a layout is that has no module of its own."""
-SELF = "self"
-NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
-WORD = re.compile(r"[^\W\d_]+")
-AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
 Names = str | Iterable[object]
 
 
@@ -163,7 +147,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     texts: Any = {name: value or "" for name, value in options.items()}
     excluded, kept = _labels("exclude", exclude), _labels("only", only)
     merged = _labels("merge", merge)
-    request = Asked(columns, **texts, exclude=excluded, only=kept, merge=merged)
+    request = ReadOptions(columns, **texts, exclude=excluded, only=kept, merge=merged)
     ratings, key = read(source, request, companion=companion, all_items=all_items)
     if key is not None and key.is_new:
         _outputs.write_all([key.output()])
@@ -172,7 +156,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
 
 def read(
     source: Readable | IntoDataFrame,
-    options: Asked,
+    options: ReadOptions,
     *,
     companion: Readable | IntoDataFrame | None = None,
     all_items: Sequence[Label] | None = None,
@@ -196,17 +180,17 @@ def read(
 
     Examples:
         >>> import io
-        >>> read(io.StringIO("judge,paper,mark\nanna,1,7\n"), Asked())
+        >>> read(io.StringIO("judge,paper,mark\nanna,1,7\n"), ReadOptions())
         (Ratings(1 score by 1 reviewer of 1 item), None)
         >>> file = io.StringIO("item,score,count\nx,5,70\n")
-        >>> read(file, Asked(), counts=True)
+        >>> read(file, ReadOptions(), counts=True)
         (Counts(70 scores of 1 item), None)
     """
-    if options.format and options.format not in PLATFORMS:
-        raise OptionError(str(Source().unknown("format", options.format, PLATFORMS)))
+    if options.format:
+        layout_of(options.format)
     table, options = _table(source, options)
     if companion is not None:
-        table = replace(table, companion=_table(companion, Asked())[0])
+        table = replace(table, companion=_table(companion, ReadOptions())[0])
     if not are_counts(table.columns, options.columns):
         return _ratings(table, options, all_items)
     if not counts:
@@ -245,11 +229,11 @@ def read_counts(
         >>> read_counts(io.StringIO("item,score,count\nx,5,70\ny,4,90\n"))
         Counts(160 scores of 2 items)
     """
-    options = Asked(given_columns(item=item, score=score))
+    options = ReadOptions(given_columns(item=item, score=score))
     return _counts(*_table(source, options), once)
 
 
-def _counts(table: Table, options: Asked, once: Once | None) -> Counts:
+def _counts(table: Table, options: ReadOptions, once: Once | None) -> Counts:
     names = counts.count_columns(table.columns, options.columns, table.source)
     # What `evenhand count` found out stands in a column of its own.
     standings = {*table.texts(counts.ONCE)} if counts.ONCE in table.columns else set()
@@ -274,17 +258,17 @@ def _counts(table: Table, options: Asked, once: Once | None) -> Counts:
 
 
 def _ratings(
-    table: Table, options: Asked, all_items: Sequence[Label] | None
+    table: Table, options: ReadOptions, all_items: Sequence[Label] | None
 ) -> tuple[Ratings, Key | None]:
     layout, reason = recognise(table, options)
     layout.check_options(table, options)
-    long = _number_scores(_select_rows(layout.take(table, options), options), options)
+    long = _number_scores(select_rows(layout.read(table, options), options), options)
     long = _merge_labels(_without_blanks(long, table, options), options)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(long.names).items())
     is_plain = layout.name == "long" and named_so
-    read_as = "" if is_plain else f"{layout.title}{because}: {long.said}."
+    read_as = "" if is_plain else f"{layout.title}{because}: {long.origin}."
     key = None
     if options.anonymise:
         key, long = _code_reviewers(long, options.anonymise)
@@ -303,76 +287,9 @@ def _ratings(
     return ratings.in_order_of({code: name for name, code in key.codes.items()}), key
 
 
-def layout_of(name: str) -> Layout:
-    """Load the module of a layout.
-
-    Examples:
-        >>> layout_of("gavel").title
-        'decisions of Gavel'
-    """
-    module = import_module(f"evenhand.formats.{MODULES.get(name, name)}")
-    layout: Layout = getattr(module, name.upper())
-    return layout
-
-
-def recognise(table: Table, options: Asked) -> tuple[Layout, str]:
-    """Tell a table's layout, and why.
-
-    Args:
-        table: The table.
-        options: What the user said; columns for reviewer and item make it long.
-
-    Returns:
-        The layout and the reason, empty if the user named it.
-
-    Raises:
-        RatingsError: If it may be one of several.
-
-    Examples:
-        >>> table = Table.of({"judge": ["a"], "entry": ["x"], "mark": ["1"]}, Source())
-        >>> recognise(table, Asked())[1]
-        "columns 'judge', 'entry' and 'mark'"
-    """
-    columns, named = options.columns, options.format
-    if named:
-        if named not in ("wide", "forms"):
-            refuse_option("rows", options.rows, "for a table that is not wide")
-        return layout_of(named), ""
-    names = {plain(name) for name in table.columns}
-    timed = not names.isdisjoint(PLATFORMS["forms"])
-    if timed and not (columns.winner or columns.rank or options.rows == "items"):
-        from evenhand.formats import forms  # noqa: PLC0415 - like other layouts
-
-        # The last responses count, whatever columns the user names.
-        time = forms.time_of(table) if columns.item or options.rows else ""
-        if reason := forms.tell(table) or (table.why(time) if time else ""):
-            return forms.FORMS, reason
-    if options.rows:
-        return layout_of("wide"), ""
-    if (columns.reviewer and columns.item) or columns.winner or columns.rank:
-        return layout_of("long"), ""
-    # The list of reviews may lie deeper in a document.
-    deep = table.document is not None
-    marked = (name for name, marks in PLATFORMS.items() if names & {*marks} or deep)
-    possible = (layout_of(name) for name in marked if PLATFORMS[name])
-    matches = [
-        (layout, reason) for layout in possible if (reason := layout.recognise(table))
-    ]
-    if len(matches) > 1:
-        possible_names = listing(layout.name for layout, _ in matches)
-        raise table.source.whole(
-            f"The file may come from {possible_names}. Say which with "
-            "format= or --format."
-        )
-    if matches:
-        return matches[0]
-    either = (
-        (layout, layout.recognise(table)) for layout in map(layout_of, ("long", "wide"))
-    )
-    return next(filter(itemgetter(1), either), (layout_of("long"), ""))
-
-
-def _table(source: Readable | IntoDataFrame, options: Asked) -> tuple[Table, Asked]:
+def _table(
+    source: Readable | IntoDataFrame, options: ReadOptions
+) -> tuple[Table, ReadOptions]:
     """Read a file's cells, join columns such as judge+prompt, and say of commas.
 
     Returns:
@@ -408,123 +325,7 @@ def _labels(option: str, names: Names) -> tuple[str, ...]:
     return tuple(map(str, several))
 
 
-def _select_rows(long: Long, options: Asked) -> Long:
-    """Leave out what the user does not want, and tell of ratings of one's own."""
-    own, table = _own_rows(long), long.table
-    keep = _rows_to_keep(long, options, own)
-    if not keep.all():
-        text = f"{plural(int((~keep).sum()), 'rating')} left out as you asked."
-        if not keep.any():
-            raise table.source.whole("There is no rating left. Exclude less.")
-        table = table.with_notice(EXCLUDED, text).keep(np.flatnonzero(keep).tolist())
-    own = own[keep]
-    if own.any():
-        people = table.cells(long.names.reviewer).filter(pl.Series(own))
-        names = "" if options.anonymise else f": {listing(people.unique().sort())}"
-        text = (
-            f"{plural(len(people), 'rating')} of the reviewer's own item kept{names}. "
-            "Leave such ratings out with exclude= or --exclude self."
-        )
-        table = table.with_notice("self_ratings", text)
-    return replace(long, table=table)
-
-
-def _own_rows(long: Long) -> NDArray[np.bool_]:
-    """Tell in which rows somebody rates what seems to be their own.
-
-    The reviewer is called like the item, or is one of its authors, but for case and
-    blanks; the part of an e-mail before the @ counts as a name.
-    """
-    names = long.names
-    own = np.zeros(long.table.height, dtype=np.bool_)
-    if not names.reviewer or not names.item:
-        return own
-    people, items = map(long.table.cells, (names.reviewer, names.item))
-    aliases, whose = [long.people], [long.titles, long.authors]
-    sides = (people.unique(), aliases), (items.unique(), whose)
-    # Most files are told by the words of their distinct labels.
-    texts = (
-        " ".join(chain(labels, *(mapping.values() for mapping in more)))
-        for labels, more in sides
-    )
-    if set.isdisjoint(*(set(WORD.findall(text.casefold())) for text in texts)):
-        return own
-    reviewer_names, item_names = (
-        {
-            label: _names(label, *(mapping.get(label, "") for mapping in more))
-            for label in labels
-        }
-        for labels, more in sides
-    )
-    pairs = zip(people, items, strict=True)
-    return np.array(
-        [bool(reviewer_names[person] & item_names[item]) for person, item in pairs]
-    )
-
-
-def _names(*texts: str) -> set[str]:
-    """Return the names in some texts; numbers and single letters are nobody's."""
-    named = [text.casefold() for text in texts if NAME.search(text)]
-    parts = [part for text in named for part in (text, *AUTHORS_END.split(text))]
-    parts += [
-        re.sub("[._-]+", " ", address.partition("@")[0])
-        for address in parts
-        if "@" in address
-    ]
-    return {" ".join(part.split()) for part in parts if NAME.search(part)}
-
-
-def _rows_to_keep(
-    long: Long, options: Asked, own: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Tell which ratings the user wants."""
-    keep = np.ones(len(own), dtype=np.bool_)
-    if not (options.exclude or options.only):
-        return keep
-    labels: dict[str, set[str]] = {"item": set(), "reviewer": set()}
-    columns = []
-    for role in ("item", "winner", "loser", "reviewer"):
-        if name := getattr(long.names, role):
-            part, cells = role if role in labels else "item", long.table.cells(name)
-            labels[part].update(cells.unique())
-            columns.append((part, cells))
-    out = [_part_of(text, labels) for text in options.exclude]
-    only = [_part_of(text, labels) for text in options.only]
-    if (SELF, SELF) in out:
-        keep &= ~own
-    for part, cells in columns:
-        kept = [label for kind, label in only if kind == part] or [*labels[part]]
-        keep &= cells.is_in(kept).to_numpy()
-        keep &= ~cells.is_in([label for kind, label in out if kind == part]).to_numpy()
-    return keep
-
-
-def _part_of(text: str, labels: dict[str, set[str]]) -> tuple[str, str]:
-    """Tell whether a name is an item's or a reviewer's, or "self"."""
-    part, equals, label = text.partition("=")
-    parts, what = [part], part
-    if (
-        not equals
-        or part not in labels
-        or any(text in them for them in labels.values())
-    ):
-        parts, what, label = list(labels), "label", text
-    label = label.strip()
-    there = [part for part in parts if label in labels[part]]
-    if not there and label == SELF:
-        return SELF, SELF
-    if not there:
-        every = set().union(*(labels[part] for part in parts))
-        raise OptionError(unknown(what, label, sorted(every)))
-    if len(there) > 1:
-        raise OptionError(
-            f"{label!r} is both an item and a reviewer. Write 'item={label}' or "
-            f"'reviewer={label}'."
-        )
-    return there[0], label
-
-
-def _number_scores(long: Long, options: Asked) -> Long:
+def _number_scores(long: LongForm, options: ReadOptions) -> LongForm:
     """Turn cells that are no plain numbers into numbers, if it is clear how."""
     kind = long.names.kind
     if kind != "scores":
@@ -547,14 +348,14 @@ def _has_numbers(values: pl.Series) -> bool:
     return values.cast(pl.Float64, strict=False).null_count() == values.null_count()
 
 
-def _parts(long: Long) -> dict[str, list[str]]:
+def _parts(long: LongForm) -> dict[str, list[str]]:
     """Return the columns of items and of reviewers."""
     names = long.names
     items = [name for name in (names.item, names.winner, names.loser) if name]
     return {"item": items, "reviewer": [names.reviewer] if names.reviewer else []}
 
 
-def _without_blanks(long: Long, table: Table, options: Asked) -> Long:
+def _without_blanks(long: LongForm, table: Table, options: ReadOptions) -> LongForm:
     """Say which labels stood in the file with and without blanks around them."""
     notices = long.table.notices
     raw = [*table.columns.values(), *([] if table.corner is None else [table.corner])]
@@ -575,7 +376,7 @@ def _without_blanks(long: Long, table: Table, options: Asked) -> Long:
     return replace(long, table=replace(long.table, notices=notices))
 
 
-def _merge_labels(long: Long, options: Asked) -> Long:
+def _merge_labels(long: LongForm, options: ReadOptions) -> LongForm:
     """Give labels that look alike one spelling, if the user asks for it."""
     if not {*options.merge} <= {"item", "reviewer"}:
         raise must_be("merge", "'item', 'reviewer' or both", [*options.merge])
@@ -595,7 +396,7 @@ def _merge_labels(long: Long, options: Asked) -> Long:
     return replace(long, table=table)
 
 
-def _code_reviewers(long: Long, path: str) -> tuple[Key, Long]:
+def _code_reviewers(long: LongForm, path: str) -> tuple[Key, LongForm]:
     """Replace reviewers by codes."""
     name, table = long.names.reviewer, long.table
     if not name:

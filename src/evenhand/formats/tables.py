@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -35,14 +33,21 @@ from evenhand.columns import (
     require_no_thousands,
 )
 from evenhand.errors import RatingsError, listing, must_be, plural, quote
-from evenhand.formats.files import File, read_cells
+from evenhand.formats.delimited import check_text, read_cells
+from evenhand.formats.documents import (
+    EXAMPLE,
+    finite_or_text,
+    first_repeat,
+    flatten,
+    parse_json,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from evenhand.claims import Json
+    from evenhand.formats.files import File
 
 Reasons = Mapping[str, tuple[str, Iterable[bool]]]
 """Rows to leave out: by the code of a notice, what it says of them, and which."""
@@ -50,10 +55,6 @@ COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+|\s*/\s*[0-9]+)?$"
 THOUSANDS = r"^[+-]?[0-9]{1,3},[0-9]{3}$"
 NOTHING = ["", *MISSING_WORDS]
 LABELS = ALIASES["reviewer"] | ALIASES["item"]
-MOST_KEYS = 1000
-LISTS = ("notes", "reviews")
-SCALARS = (str, int, float, bool)
-EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, ...].'
 HEADER_MARKS = frozenset({"SubmissionId", "Paper ID"})
 """Names in headers that may stand below other lines, as CMT writes them."""
 PREAMBLE = 10
@@ -333,166 +334,21 @@ def decimal_points(table: Table, sign: str) -> Table:
     return table.with_notice("decimal_commas", text) if converted else table
 
 
-def check_text(file: File) -> None:
-    """Check that a text is UTF-8.
-
-    Raises:
-        RatingsError: If it is not; the line is named.
-    """
-    place = file.data.find(b"\0")
-    try:
-        file.data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        place = error.start
-    if place >= 0:
-        line = file.data.count(b"\n", 0, place) + 1
-        raise RatingsError(
-            f"{file.name}:{line}: text must be UTF-8, got byte "
-            f"{file.data[place]:#04x}. Save the file as UTF-8."
-        )
-
-
 def _json(file: File) -> Table:
     """Read JSON as a table: a row for each object of its list, or for each line."""
     name, text = file.name, file.data.decode()
     if file.format == "json":
-        document = parse_json(name, text, number=_float)
+        document = parse_json(name, text, number=finite_or_text)
         source = Source(name, lambda row: row + 1, "entry")
     else:
         lines = enumerate(text.split("\n"), start=1)
         rows = {number: line for number, line in lines if line.strip()}
-        document = [parse_json(name, rows[line], line, _float) for line in rows]
+        document = [parse_json(name, rows[line], line, finite_or_text) for line in rows]
         source = Source(name, list(rows).__getitem__)
-    table = flatten(document, source)
+    table = Table.of(flatten(document, source), source)
     if not table.columns:
         raise source.whole(f"There is no row. {EXAMPLE}")
     return replace(table, document=document)
-
-
-def parse_json(
-    name: str, text: str, line: int = 0, number: Callable[[str], Json] = float
-) -> Json:
-    """Parse a JSON document, or one line of a file.
-
-    Args:
-        name: What messages call the file.
-        text: The document.
-        line: Number of the line, 0 for a whole document.
-        number: What turns the digits of a number into a value.
-
-    Raises:
-        RatingsError: If it is not one, or says a key twice; the line is named.
-
-    Examples:
-        >>> parse_json("r.json", '{"a": [1]}')
-        {'a': [1]}
-    """
-    try:
-        value: Json = json.loads(
-            text,
-            object_pairs_hook=_one_object,
-            parse_constant=_constant,
-            parse_float=number,
-        )
-    except (RecursionError, ValueError) as error:
-        line = line or getattr(error, "lineno", 0)
-        place = f"{name}:{line}" if line else name
-        # Python ends some of its sentences with an advice to programmers.
-        reason = getattr(error, "msg", str(error)).partition(";")[0]
-        text = f"{place}: The file cannot be read as JSON: {reason}."
-        raise RatingsError(text) from None
-    return value
-
-
-def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    twice = _twice(key.strip() for key, _ in pairs)
-    if twice:
-        raise ValueError(f"the key {quote(twice)} stands twice in one object")
-    return dict(pairs)
-
-
-def _twice(names: Iterable[str]) -> str:
-    """Return the first name that stands twice, or an empty text."""
-    counts = Counter(names)
-    return next((name for name, count in counts.items() if name and count > 1), "")
-
-
-def _constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number that JSON has")
-
-
-def _float(text: str) -> float | str:
-    """Return a number; one beyond all floats as text, which is refused as it stands."""
-    number = float(text)
-    return number if math.isfinite(number) else text
-
-
-def _holds_objects(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
-
-
-def entries(document: object, source: Source) -> list[dict[str, object]]:
-    """Return the objects of a document's list.
-
-    The list may be the document itself, or that under "notes" or "reviews", or the only
-    list of objects in it.
-
-    Raises:
-        RatingsError: If an entry of the list is not an object.
-
-    Examples:
-        >>> entries({"count": 1, "notes": [{"id": "x"}]}, Source())
-        [{'id': 'x'}]
-    """
-    if isinstance(document, dict):
-        lists = {key: value for key, value in document.items() if _holds_objects(value)}
-        candidates = [lists[key] for key in LISTS if key in lists][:1] or [
-            *lists.values()
-        ]
-        document = candidates[0] if len(candidates) == 1 else [document]
-    if not isinstance(document, list):
-        return []
-    for place, entry in enumerate(document):
-        if not isinstance(entry, dict):
-            rule = "entry must be a JSON object with named values"
-            raise source.at(place, f"{rule}, got {quote(entry)}", EXAMPLE)
-    return document
-
-
-def flatten(document: object, source: Source) -> Table:
-    """Lay out a document as a table, a row for each entry.
-
-    A key inside an object is named with a dot, such as "content.rating"; a list of one
-    plain value is that value. Longer lists and lists of objects are left out.
-
-    Examples:
-        >>> table = flatten([{"a": 1, "b": {"c": ["x"]}}, {"a": 2}], Source())
-        >>> {name: column.to_list() for name, column in table.columns.items()}
-        {'a': [1, 2], 'b.c': ['x', None]}
-    """
-    rows = [_flat(entry) for entry in entries(document, source)]
-    names: dict[str, None] = {}
-    for row, entry in enumerate(rows):
-        names.update(dict.fromkeys(filter(None, entry)))
-        if len(names) > MOST_KEYS:
-            text = f"rows must share their keys, got more than {MOST_KEYS} different"
-            raise source.at(row, f"{text} ones")
-    return Table.of({name: [row.get(name) for row in rows] for name in names}, source)
-
-
-def _flat(entry: dict[str, object]) -> dict[str, object]:
-    fields: dict[str, object] = {}
-    waiting = [("", entry)]
-    while waiting:
-        prefix, inner = waiting.pop(0)
-        for key, value in inner.items():
-            name = f"{prefix}{key.strip()}"
-            single = value[0] if isinstance(value, list) and len(value) == 1 else value
-            if isinstance(value, dict):
-                waiting.append((f"{name}.", value))
-            elif value is None or isinstance(single, SCALARS):
-                fields.setdefault(name, single)
-    return fields
 
 
 def _parquet(file: File) -> Table:
@@ -593,7 +449,7 @@ def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
 def _names(header: Sequence[str], source: Source) -> list[str]:
     """Return the names of columns, which must differ where they are given."""
     names = [name.strip() for name in header]
-    if twice := _twice(names):
+    if twice := first_repeat(names):
         text = f"Column names must differ, got {quote(twice)} twice. Rename one."
         raise source.whole(text)
     return names

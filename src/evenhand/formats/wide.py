@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenhand.columns import ALIASES, Columns, Source
 from evenhand.errors import listing, must_be, plural, quote, refuse_option
-from evenhand.formats import layouts
+from evenhand.formats import layouts, roles
 from evenhand.formats.scale import are_scores, filled_cells, is_number, may_be_scores
 from evenhand.formats.tables import Table, plain, strings
 
@@ -67,9 +67,9 @@ MOST_CELLS = 200
 SLACK = 1e-9
 
 
-def tell(table: Table) -> str:
+def recognise(table: Table, _: layouts.ReadOptions) -> str:
     """Say why a table looks wide: labels first, then columns of numbers only."""
-    names = [name for name in table.columns if not layouts.TITLE.fullmatch(plain(name))]
+    names = [name for name in table.columns if not roles.TITLE.fullmatch(plain(name))]
     cells = [filled_cells(table.columns[name]) for name in names]
     numeric = [len(values) > 0 and are_scores(values).all() for values in cells]
     if table.corner is not None:
@@ -80,14 +80,14 @@ def tell(table: Table) -> str:
     return "" if long else "columns of numbers"
 
 
-def take(table: Table, options: layouts.Asked) -> layouts.Long:
+def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     """Take one rating from each filled cell.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.layouts import ReadOptions
         >>> table = Table.of({"talk": ["x", "y"], "Anna": [3, None]}, Source())
-        >>> take(table, Asked(rows="items")).table.notices
+        >>> read(table, ReadOptions(rows="items")).table.notices
         (Notice(code='unrated_items', message="Items without any score are not in the
         result: 'y'."),)
     """
@@ -98,7 +98,7 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         raise table.source.whole("There is no rating: every cell is empty.")
     _check_lines(table.source, _without(parts, options.exclude))
     rows, columns = np.nonzero(filled)
-    across = layouts.drop_prefix(parts.across)
+    across = roles.drop_prefix(parts.across)
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
     ratings = {
         parts.down: parts.labels.gather(rows),
@@ -120,10 +120,10 @@ def take(table: Table, options: layouts.Asked) -> layouts.Long:
         rated = ~ratings["reviewer"].is_in([*left_out])
         scores = {name: values.filter(rated) for name, values in ratings.items()}
         judged = replace(table, columns=scores)
-        judged, seats = layouts.find_seats(judged, "reviewer", "item", bare=True)
+        judged, seats = roles.find_seats(judged, "reviewer", "item", bare=True)
         table = replace(table, notices=judged.notices)
     names = Columns("reviewer", "item", "score")
-    return layouts.Long(table, names, description, parts.titles, seats=seats)
+    return layouts.LongForm(table, names, description, parts.titles, seats=seats)
 
 
 class _Parts(NamedTuple):
@@ -148,7 +148,7 @@ class _Parts(NamedTuple):
     titles: dict[str, str]
 
 
-def _check_options(table: Table, options: layouts.Asked) -> None:
+def _check_options(table: Table, options: layouts.ReadOptions) -> None:
     if not options.rows:
         raise table.source.whole(
             "This looks like a wide table. Say what its rows are with rows= or --rows: "
@@ -168,7 +168,7 @@ def _check_options(table: Table, options: layouts.Asked) -> None:
         raise table.source.whole(text)
 
 
-def _parts(table: Table, options: layouts.Asked) -> _Parts:
+def _parts(table: Table, options: layouts.ReadOptions) -> _Parts:
     down = options.rows.removesuffix("s")
     opposite = OTHER_WAY[down]
     names = list(table.columns)
@@ -185,10 +185,10 @@ def _parts(table: Table, options: layouts.Asked) -> _Parts:
     labels = strings(labels)
     name = f"column {first!r}" if first else "first column"
     across = [column for column in names if column != first]
-    titled = [column for column in across if layouts.TITLE.fullmatch(plain(column))][:1]
+    titled = [column for column in across if roles.TITLE.fullmatch(plain(column))][:1]
     titles = {}
     if titled and down == "item":
-        titles = layouts.titles_by_item(labels, table.texts(*titled))
+        titles = roles.titles_by_item(labels, table.texts(*titled))
         across.remove(*titled)
     if not across:
         raise table.source.whole(f"There is no column of {A[opposite]}.")
@@ -212,7 +212,7 @@ def _excluded_labels(exclude: Sequence[str]) -> set[str]:
 def _without(parts: _Parts, exclude: Sequence[str]) -> _Parts:
     """Return what is left once the user's exclusions are left out."""
     labels = _excluded_labels(exclude)
-    names = zip(parts.across, layouts.drop_prefix(parts.across), strict=True)
+    names = zip(parts.across, roles.drop_prefix(parts.across), strict=True)
     kept = [
         place for place, spellings in enumerate(names) if labels.isdisjoint(spellings)
     ]
@@ -392,4 +392,4 @@ def _numbers_of(cells: pl.Series) -> Floats:
     return cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
 
 
-WIDE = layouts.Layout("wide", "a wide table", take, tell=tell, only_scores=False)
+WIDE = layouts.Layout("wide", "a wide table", recognise, read, only_scores=False)

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from evenhand.errors import EvenhandError, RatingsError, RecordError
-from evenhand.formats.tables import parse_json
+from evenhand.formats.documents import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError, OptionError, plural, quote, unknown
-from evenhand.formats.files import fetch, read_cells
+from evenhand.formats.delimited import check_text, read_cells
+from evenhand.formats.files import fetch
 from evenhand.formats.lists import plain_label
-from evenhand.formats.tables import check_text, read_table, strings
+from evenhand.formats.tables import read_table, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
