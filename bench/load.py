@@ -110,7 +110,7 @@ class Rater:
             began = time.perf_counter()
             status, body = await self._rate(reader, writer, place, chance)
             self.times.append(time.perf_counter() - began)
-            if status == 201:  # noqa: PLR2004 - created
+            if status == 201:
                 version = json.loads(body)["entries"][0]["version"]
                 self.versions[place] = version
                 self.acknowledged.append((self.link, place, version))

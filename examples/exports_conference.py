@@ -329,7 +329,7 @@ def openreview_v2() -> str:
                 "confidence": one.confidence(1, 5),
             }
         )
-        if place == 5:  # noqa: PLR2004 - one review was taken back
+        if place == 5:
             note["ddate"] = 1000 * ZERO_TIME
         replies[one.paper].append(note)
     for paper, there in replies.items():

@@ -302,7 +302,7 @@ def form_each() -> str:
     """Responses about one talk each, as a form in German writes them."""
     rows: list[list[object]] = []
     for place, (time, student, peer, score) in enumerate(form_rows("form each", 10)):
-        half = "n/a" if place == 17 else f"{score},{5 * (place % 2)}"  # noqa: PLR2004 - one
+        half = "n/a" if place == 17 else f"{score},{5 * (place % 2)}"
         email = f"{student.replace(' ', '.').lower()}@example.org"
         remark = REMARKS[place % len(REMARKS)]
         rows.append(

@@ -216,7 +216,7 @@ def submissions() -> str:
         for who in sorted(readers):
             level = 3.2 + values[paper - 1] + 0.6 * offsets[who] + 0.5 * next(noise)
             score = OPTIONS[min(max(round(level), 1), 5) - 1]
-            if len(rows) % 29 == 17:  # noqa: PLR2004 - a few, here and there
+            if len(rows) % 29 == 17:
                 score = next(missing)
             sure = SURE[min(max(round(2 + next(noise)), 1), 3) - 1]
             address = f"pc{who + 1:02d}@example.org"
@@ -261,7 +261,7 @@ def leaderboard() -> str:
         answer = answers[prompt * len(MODELS) + place]
         merit = MODELS[model] - 0.8 * hardness[prompt] + 0.6 * answer
         score = scale(merit + 0.4 * next(noise))
-        note = "timeout" if len(rows) % 31 == 11 else ""  # noqa: PLR2004 - a few
+        note = "timeout" if len(rows) % 31 == 11 else ""
         shown = "" if note else score
         rows.append([f"p{prompt + 1:02d}", name, model, note, shown, note])
     return table(["prompt", "judge", "model", "notes", "score", "notes"], rows)

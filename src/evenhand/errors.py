@@ -89,7 +89,7 @@ def quote(value: object) -> str:
     except (ValueError, RecursionError):
         return f"a very large {type(value).__name__}"
     text = re.sub(r"\s*\n\s*", " ", text)
-    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def must_be(name: str, rule: str, value: object) -> OptionError:

@@ -483,8 +483,10 @@ class TestOverPairings:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         levels = np.arange(5.0)
-        one = law.Table(levels, 10**6 * np.ones(5, np.int64))
-        two = law.Table(levels, one.counts + np.array([500_900, 0, 0, 0, 500_000]))
+        one = law.ScoreCounts(levels, 10**6 * np.ones(5, np.int64))
+        two = law.ScoreCounts(
+            levels, one.counts + np.array([500_900, 0, 0, 0, 500_000])
+        )
         limit = votes_over_pairings(one, two)
         assert limit.pairings == 0
         assert limit.se == law.OFF / 2
@@ -505,8 +507,10 @@ class TestOverPairings:
         monkeypatch.setattr(law, "PAIRINGS", pairings)
         monkeypatch.setattr(law, "POOLED", pooled)
         monkeypatch.setattr(law, "_limit_over", lambda *_: None)
-        one = law.Table(np.array([1.0, 3.0]), np.array([7000, 3000]))
-        two = law.Table(np.array([0.0, 2.0]), np.array([2857 - lead, 7143 + lead]))
+        one = law.ScoreCounts(np.array([1.0, 3.0]), np.array([7000, 3000]))
+        two = law.ScoreCounts(
+            np.array([0.0, 2.0]), np.array([2857 - lead, 7143 + lead])
+        )
         steep = weights.rational(30)
         table = weights.odd(steep, one.levels[:, None] - two.levels)
         exactly = (1 + over_two_levels(table, one.counts, two.counts)) / 2
@@ -528,8 +532,8 @@ class TestOverPairings:
 
     def test_a_clear_lead_of_very_many_is_certain(self) -> None:
         levels, size = np.array([1.0, 2.0, 3.0]), 10**9
-        one = law.Table(levels, np.array([300, 300, 400]) * 10**6)
-        two = law.Table(levels, np.array([310, 290, 400]) * 10**6)
+        one = law.ScoreCounts(levels, np.array([300, 300, 400]) * 10**6)
+        two = law.ScoreCounts(levels, np.array([310, 290, 400]) * 10**6)
         ahead = votes_over_pairings(one, two, rng=1)
         assert one.size == two.size == size
         assert ahead == (1.0, 0.0, 0)

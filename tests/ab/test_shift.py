@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand import compare
 from evenhand.ab import pvalues
-from evenhand.ab.law import Table, as_table
+from evenhand.ab.law import ScoreCounts, count_scores
 from evenhand.ab.pvalues import Difference, mean_interval
 from tests.ab.test_pvalues import exact_p_values
 
@@ -107,7 +107,7 @@ def test_tables_give_what_their_lists_give_in_any_order() -> None:
         rng.integers(1, 6, 47).astype(float),
     )
     found = mean_interval(one, two, seed=2)
-    again = mean_interval(as_table(one), as_table(two[::-1]), seed=2)
+    again = mean_interval(count_scores(one), count_scores(two[::-1]), seed=2)
     assert found == again
     first, second = rng.random((2, 40))
     groups = [*range(40)]
@@ -167,7 +167,10 @@ def test_the_normal_limit_is_where_redraws_lead_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(7)
-    one, two = as_table(rng.normal(size=3000) + 0.05), as_table(rng.normal(size=2500))
+    one, two = (
+        count_scores(rng.normal(size=3000) + 0.05),
+        count_scores(rng.normal(size=2500)),
+    )
     redrawn = mean_interval(one, two)
     monkeypatch.setattr(pvalues, "MANY_SCORES", 0)
     limit = mean_interval(one, two)
@@ -200,7 +203,7 @@ def test_scores_of_any_size_have_finite_differences_or_none(size: float) -> None
 def test_billions_of_scores_have_an_interval_at_once() -> None:
     levels = np.array([1.0, 2, 3, 4, 5])
     shares = np.array([50, 100, 200, 350, 300]) * 10**6
-    one, two = Table(levels, shares), Table(levels, shares[::-1].copy())
+    one, two = ScoreCounts(levels, shares), ScoreCounts(levels, shares[::-1].copy())
     start = time.process_time()
     found = mean_interval(one, two)
     # Ten times what it takes here.

@@ -200,7 +200,7 @@ def test_labels_that_look_like_formulas_are_safe_and_come_back() -> None:
         ),
         ((*BALANCED, "--secret", "none"), "none: The file cannot be read"),
         ((*BALANCED, "--secret", "k", "--seed", "1"), "--seed must be left out"),
-        ((*LISTS, "--design", "balansed"), "'balansed' is not one of 'halves'"),
+        ((*LISTS, "--design", "balansed"), "unknown design 'balansed'"),
         ((*LISTS, "--design", "balanced"), "per_reviewer or per_item must be given"),
         (
             (*LISTS, "--design", "halves"),

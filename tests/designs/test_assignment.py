@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from evenhand import Ratings
 from evenhand.designs import balancing
 from evenhand.designs.assignment import Assignment
-from evenhand.designs.balancing import Grid, Tables, fill
+from evenhand.designs.balancing import FillingCounts, Grid, fill
 from evenhand.designs.drawing import assign, fresh_secret, redraw, seal_of, verify
 from evenhand.errors import DesignError, EvenhandError, OptionError, RecordError
 from evenhand.randomness import stream
@@ -180,7 +180,7 @@ def test_the_walk_reaches_every_assignment_about_equally_often(
     case: tuple[int, int, int | None, int | None, list[tuple[int, int]]],
 ) -> None:
     grid = Grid.of(*case)
-    start, counts = fill(grid), Tables(grid)
+    start, counts = fill(grid), FillingCounts(grid)
     assert counts.count()
     number = sum(counts.ways[0].values())
     draws = 20 * number
@@ -441,8 +441,8 @@ def test_an_assignment_prints_its_first_reviewers() -> None:
 
 def test_the_enumerated_law_counts_fillings_exactly() -> None:
     # Derangements of five: 44; with each row taking two of four columns, 90.
-    found = Tables(Grid.of(5, 5, 1, None, [(row, row) for row in range(5)]))
-    plain = Tables(Grid.of(4, 4, 2, None, ()))
+    found = FillingCounts(Grid.of(5, 5, 1, None, [(row, row) for row in range(5)]))
+    plain = FillingCounts(Grid.of(4, 4, 2, None, ()))
     assert found.count()
     assert plain.count()
     assert list(found.ways[0].values()) == [44]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from evenhand import DesignError, OptionError, Ratings, assign, designs
 from evenhand.claims import Label
 from evenhand.designs.assignment import Amendment, Assignment
-from evenhand.designs.drawing import amended, hand_out, redraw, seal_of, verify
+from evenhand.designs.drawing import apply_amendment, hand_out, redraw, seal_of, verify
 from evenhand.randomness import Chance, outcomes, stream
 from evenhand.randomness import Drawn as FromStream
 
@@ -65,7 +65,7 @@ def law_after(leaves: Leaves) -> Law:
         ) -> frozenset[tuple[Label, frozenset[Label]]]:
             after = first
             if drop:
-                after = amended(Amendment(first, drop, **more), chance)  # type: ignore[arg-type]  # its options
+                after = apply_amendment(Amendment(first, drop, **more), chance)  # type: ignore[arg-type]  # its options
             return frozenset(bundles_of(after).items())
 
         for result, share in outcomes(program).items():

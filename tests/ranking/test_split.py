@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.claims import Certificate
+from evenhand.designs import Balanced
 from evenhand.designs.assignment import Declared
 from evenhand.errors import RatingsError
 from evenhand.randomness import Chance, outcomes
@@ -464,7 +465,7 @@ def enumerated(
             pairs = {draw.items: draw.p_first for draw in answer.ties.draws}
             chance = pairs.get((0, 1), 1 - pairs.get((1, 0), 0.0))
             claim = ranking_certificate(
-                ratings, method, answer, Declared("balanced"), distinct=True
+                ratings, method, answer, Declared(Balanced()), distinct=True
             )
             found.append(("split" in answer.parameters, claim, chance))
     return found

@@ -13,7 +13,7 @@ import pytest
 
 from evenhand import Ratings, designs, rank
 from evenhand.designs.assignment import Assignment
-from evenhand.designs.drawing import assign, reserve_order, shuffled, verify
+from evenhand.designs.drawing import assign, reserve_order, shuffle, verify
 from evenhand.errors import OptionError
 from evenhand.randomness import outcomes
 from evenhand.web.absence import REPAIRS, price, repair, unfinished_price
@@ -43,7 +43,7 @@ def whoever_saw(bundle: frozenset[int]) -> Leaves:
 
 def law_of(leaves: Leaves, kind: str) -> Law:
     law: Law = defaultdict(Fraction)
-    orders = outcomes(lambda chance: tuple(shuffled(RESERVES, chance)))
+    orders = outcomes(lambda chance: tuple(shuffle(RESERVES, chance)))
     # Where nobody steps in, the order of reserves does not matter.
     orders = orders if kind == "reserve" else {tuple(RESERVES): Fraction(1)}
     for bundles, p in designs.law("balanced", 4, 3, 2, None, ()).items():

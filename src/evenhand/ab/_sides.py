@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.ab.law import Table, as_tables
+from evenhand.ab.law import ScoreCounts, count_sides
 from evenhand.claims import Json, Label, Notice
 from evenhand.columns import Source, code_labels, label_series, number_series, place_of
 from evenhand.engines.counts import MOST_LEVELS, Counts, Once
 from evenhand.errors import OptionError, RatingsError, listing, plural, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.ab.methods import Rule
     from evenhand.arrays import Floats
     from evenhand.designs.assignment import Declared
+    from evenhand.designs.design import TwoItemDesign
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.integer]
 
 Pairing = Literal["given", "random", "pairs"]
 Both = Literal["drop", "decide"]
-TWO = 2
 UNRATED = -1
 
 
@@ -56,8 +55,8 @@ class Sides:
     """
 
     items: tuple[Label, Label]
-    first: Table
-    second: Table
+    first: ScoreCounts
+    second: ScoreCounts
     pairing: Pairing
     data: Mapping[str, Json]
     lists: tuple[Floats, Floats] | None = None
@@ -65,7 +64,7 @@ class Sides:
     verdict: int | None = None
     groups: tuple[tuple[Label, ...], tuple[Label, ...]] | None = None
     once: Once | None = None
-    out_of: int = TWO
+    out_of: int = 2
 
     def __post_init__(self) -> None:
         """Refuse an item without a score: nothing can be compared with it."""
@@ -110,14 +109,14 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
         >>> sides.sizes, sides.first.levels.tolist()
         ((12, 7), [4.0, 5.0])
     """
-    labels, codes = _chosen(counts, items)
+    labels, codes = _choose_items(counts, items)
     if counts.once == "per item":
         raise RatingsError(
             "counts must be of two items to compare them, as nothing says who scored "
             f"both {labels[0]!r} and {labels[1]!r}. Count these two alone: "
             "count_ratings(..., items=(a, b)) or --items A B."
         )
-    first, second = (Table(*counts.scores_of(code)) for code in codes)
+    first, second = (ScoreCounts(*counts.scores_of(code)) for code in codes)
     levels = len(np.union1d(first.levels, second.levels))
     if levels > MOST_LEVELS:
         raise RatingsError(
@@ -125,13 +124,13 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
             f"from counts, got {levels:,}. Give the ratings themselves, or round the "
             "scores before you count them."
         )
-    warnings, once = _without_unrated(counts, labels), counts.once
+    warnings, once = _other_notices(counts, labels), counts.once
     return Sides(
         labels, first, second, "random", counts.summary(), notices=warnings, once=once
     )
 
 
-def _without_unrated(
+def _other_notices(
     data: Ratings | Counts, labels: tuple[Label, Label]
 ) -> tuple[Notice, ...]:
     """Leave out the notice of an item without a score: it is said in the refusal."""
@@ -163,7 +162,7 @@ def sides_from_lists(
     pairing: Pairing = "given" if len(first_scores) == len(second_scores) else "random"
     return Sides(
         labels,
-        *as_tables(first_scores, second_scores),
+        *count_sides(first_scores, second_scores),
         pairing,
         data,
         (first_scores, second_scores),
@@ -175,7 +174,7 @@ def sides_from_ratings(
     items: Sequence[Label] | None,
     rule: Rule,
     both: Both | None,
-    declared: Declared,
+    declared: Declared[TwoItemDesign],
 ) -> Sides:
     """Take the scores of two items from Ratings.
 
@@ -201,9 +200,9 @@ def sides_from_ratings(
         >>> sides.first.levels.tolist()
         [3.0, 4.0]
     """
-    labels, codes = _chosen(ratings, items)
+    labels, codes = _choose_items(ratings, items)
     rows: list[Codes] = [np.flatnonzero(ratings.item_codes == code) for code in codes]
-    notices = [*_without_unrated(ratings, labels)]
+    notices = [*_other_notices(ratings, labels)]
     notices += ratings.weighing(rule.name, used=False)
     verdict: int | None = None
     seen = [ratings.reviewer_codes[side] for side in rows]
@@ -219,25 +218,32 @@ def sides_from_ratings(
         rows, verdict, notice = _settle_both(ratings, rows, twice, labels, both)
         notices.append(notice)
     pairing: Pairing = "random"
-    in_pairs = ratings.pair_codes is not None and declared.design != "panels"
-    if in_pairs and verdict is None and rule.pairs != "none":
-        pairing, rows = "pairs", _in_pairs(ratings, rows, labels)
+    design = declared.design
+    # Of other groups than pairs the column names those.
+    in_pairs = design is None or not design.group or design.symmetry == "partners"
+    if (
+        ratings.pair_codes is not None
+        and in_pairs
+        and verdict is None
+        and rule.pairs != "none"
+    ):
+        pairing, rows = "pairs", _order_by_pair(ratings, rows, labels)
     first_scores, second_scores = (ratings.preference[side] for side in rows)
     return Sides(
         labels,
-        *as_tables(first_scores, second_scores),
+        *count_sides(first_scores, second_scores),
         pairing,
         ratings.summary(),
         lists=(first_scores, second_scores),
         notices=tuple(notices),
         verdict=verdict,
-        groups=_grouped(ratings, rows, declared),
+        groups=_groups(ratings, rows, declared),
         out_of=len({*ratings.item_labels, *ratings.unrated_labels}),
     )
 
 
-def _grouped(
-    ratings: Ratings, rows: list[Codes], declared: Declared
+def _groups(
+    ratings: Ratings, rows: list[Codes], declared: Declared[TwoItemDesign]
 ) -> tuple[tuple[Label, ...], tuple[Label, ...]] | None:
     """Return the pair or panel of the reviewer of each score, if it is known."""
     drawn = declared.assignment
@@ -255,7 +261,7 @@ def _grouped(
     return first_groups, second_groups
 
 
-def _chosen(
+def _choose_items(
     ratings: Ratings | Counts, items: Sequence[Label] | None
 ) -> tuple[tuple[Label, Label], tuple[int, int]]:
     """Return the two items and their codes; an item without a score has code -1."""
@@ -271,13 +277,13 @@ def _chosen(
         )
         if first == second:
             raise OptionError(f"items must be two different items, got {items!r}.")
-    elif len(codes) == TWO:
+    elif len(codes) == 2:
         # Labels sort as in Ratings: integers by size, all else as text.
         whole = all(isinstance(label, int) for label in codes)
         first, second = sorted(codes, key=lambda label: label if whole else str(label))
     else:
         advice = "There is nothing to compare it with."
-        if len(codes) > TWO:
+        if len(codes) > 1:
             advice = "Choose two with items=(a, b) or --items A B."
         raise RatingsError(
             f"ratings must be of two items to compare them, got {len(codes)}: "
@@ -330,7 +336,7 @@ def _settle_both(
     return rows, verdict, Notice("both_decided", text)
 
 
-def _in_pairs(
+def _order_by_pair(
     ratings: Ratings, rows: list[Codes], labels: tuple[Label, Label]
 ) -> list[Codes]:
     """Order both sides by pair, each of which must hold one rating of each item."""
@@ -349,14 +355,16 @@ def _in_pairs(
 
 
 def _two(items: Sequence[Label]) -> tuple[Label, Label]:
-    if isinstance(items, str) or not isinstance(items, Sequence) or len(items) != TWO:
-        raise OptionError(f"items must be two labels, got {quote(items)}.")
-    return items[0], items[1]
+    try:
+        first, second = [] if isinstance(items, str) else items
+    except (TypeError, ValueError):
+        raise OptionError(f"items must be two labels, got {quote(items)}.") from None
+    return first, second
 
 
 def _as_labels(items: Sequence[Label]) -> tuple[Label, Label]:
     distinct, codes = code_labels(label_series(list(_two(items)), "item", Source()))
-    if len(distinct) < TWO:
+    if len(distinct) == 1:
         raise OptionError(f"items must be two different labels, got {items!r}.")
     return distinct[codes[0]], distinct[codes[1]]
 
@@ -379,5 +387,5 @@ def _summary(
     hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
     for part in (first, second):
         hashed.update(part.astype("<f8").tobytes())
-    sizes = {"reviewers": total, "items": TWO, "ratings": total}
+    sizes = {"reviewers": total, "items": 2, "ratings": total}
     return {**sizes, "sha256": hashed.hexdigest()}

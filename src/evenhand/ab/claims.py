@@ -18,8 +18,8 @@ from evenhand.claims import (
     certify,
     selection_findings,
 )
-from evenhand.designs import AB_DESIGNS, GROUPED
-from evenhand.designs.turnout import NEARLY_IMPOSSIBLE, TESTED, Turnout
+from evenhand.designs.design import TwoItemDesign, names_of
+from evenhand.designs.turnout import NEARLY_IMPOSSIBLE, Turnout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,12 +41,10 @@ PAPER_BEATS_A_COIN = replace(BEATS_A_COIN, theorem="paper 4")
 AGAINST_A_COIN = replace(BEATS_A_COIN, strict=False)
 BASELINE = Claim("fair_coin")
 AGREED = Claim("agreed")
-# By how much the numbers of scores of two items may differ in these designs.
-APART = {"halves": 1, "matched": 0}
 
 
 def comparison_certificate(
-    sides: Sides, chosen: Rule, declared: Declared, outcome: Outcome
+    sides: Sides, chosen: Rule, declared: Declared[TwoItemDesign], outcome: Outcome
 ) -> Certificate:
     """Work out what a comparison may claim.
 
@@ -61,8 +59,9 @@ def comparison_certificate(
         return certify(AGREED)
     if claim.theorem == NONE:
         return certify(claim)
-    if "panels" in (declared.design or "") and claim.theorem.startswith("paper"):
-        claim = replace(claim, theorem="G")
+    design = declared.design
+    if design and design.symmetry == "items" and claim == PAPER_BEATS_A_COIN:
+        claim = BEATS_A_COIN
     return certify(claim, _findings(sides, chosen, declared, outcome, claim))
 
 
@@ -89,14 +88,18 @@ def weight_findings(weight: GapWeight) -> Iterator[Finding]:
         yield Finding("weight_increasing", "checked", facts)
 
 
-def p_value_findings(sides: Sides, declared: Declared) -> Iterator[Finding]:
+def p_value_findings(
+    sides: Sides, declared: Declared[TwoItemDesign]
+) -> Iterator[Finding]:
     """What the p-values assume, and the guarantee as well: the design and the draw.
 
     Args:
         sides: The scores.
         declared: How reviewers were assigned, as declared, and what shows it.
     """
-    yield assignment_finding(declared.design, AB_DESIGNS, backing=declared.backing)
+    yield assignment_finding(
+        declared.design_name, names_of("compare"), backing=declared.backing
+    )
     uneven = uneven_turnout(sides, declared)
     if uneven is not None:
         yield Finding("contradicted_counts", "void", uneven)
@@ -114,7 +117,9 @@ def p_value_findings(sides: Sides, declared: Declared) -> Iterator[Finding]:
     yield Finding("item_free_noise", "declared")
 
 
-def p_value_assumptions(sides: Sides, declared: Declared) -> tuple[Finding, ...]:
+def p_value_assumptions(
+    sides: Sides, declared: Declared[TwoItemDesign]
+) -> tuple[Finding, ...]:
     """List what the p-values assume and the scores cannot show, or contradict."""
     findings = p_value_findings(sides, declared)
     return tuple(
@@ -122,19 +127,23 @@ def p_value_assumptions(sides: Sides, declared: Declared) -> tuple[Finding, ...]
     )
 
 
-def uneven_turnout(sides: Sides, declared: Declared) -> dict[str, Json] | None:
+def uneven_turnout(
+    sides: Sides, declared: Declared[TwoItemDesign]
+) -> dict[str, Json] | None:
     """Return the counts that the declared design makes nearly impossible, if it does.
 
     Examples:
         >>> from evenhand.ab._sides import sides_from_lists
+        >>> from evenhand.designs import Coins
         >>> from evenhand.designs.assignment import Declared
         >>> sides = sides_from_lists([5] * 40, [4] * 4, None)
-        >>> uneven_turnout(sides, Declared("coins"))["answered"]
+        >>> uneven_turnout(sides, Declared(Coins()))["answered"]
         [40, 4]
     """
     answers, drawn = declared.turnout, declared.assignment
     items: tuple[Label, ...] = sides.items if drawn is None else drawn.items
-    if drawn is None and declared.design in TESTED:
+    symmetry = None if declared.design is None else declared.design.symmetry
+    if drawn is None and symmetry in ("reviewers", "partners"):
         answers = Turnout(sides.sizes)
     if answers is None or answers.probability >= NEARLY_IMPOSSIBLE:
         return None
@@ -142,29 +151,34 @@ def uneven_turnout(sides: Sides, declared: Declared) -> dict[str, Json] | None:
         "items": list(items),
         "answered": list(answers.answered),
         "given": None if answers.given is None else list(answers.given),
-        "without_partner": declared.design == "matched" and drawn is not None,
+        "without_partner": symmetry == "partners" and drawn is not None,
         "probability": answers.probability,
-        "design": declared.design,
+        "design": declared.design_name,
     }
 
 
-def _missing_facts(sides: Sides, declared: Declared) -> dict[str, Json]:
+def _missing_facts(sides: Sides, declared: Declared[TwoItemDesign]) -> dict[str, Json]:
     n_first, n_second = sides.sizes
-    lost = abs(n_first - n_second) > APART.get(str(declared.design), math.inf)
+    apart = math.inf if declared.design is None else declared.design.apart
+    lost = abs(n_first - n_second) > apart
     seen = lost or any(notice.code == "missing_scores" for notice in sides.notices)
     return {"missing": declared.missing, "some_missing": seen}
 
 
 def _findings(
-    sides: Sides, chosen: Rule, declared: Declared, outcome: Outcome, claim: Claim
+    sides: Sides,
+    chosen: Rule,
+    declared: Declared[TwoItemDesign],
+    outcome: Outcome,
+    claim: Claim,
 ) -> Iterator[Finding]:
     yield from p_value_findings(sides, declared)
     yield _count_finding(sides, chosen, declared)
     # A column that contradicts the record of the assignment names other pairs.
     same_groups = sides.groups is not None and sides.groups[0] == sides.groups[1]
-    by_chance = sides.pairing == "random" or (
-        declared.design == "matched" and same_groups
-    )
+    design = declared.design
+    partners = design is not None and design.symmetry == "partners"
+    by_chance = sides.pairing == "random" or (partners and same_groups)
     if chosen.pairs != "none" and not by_chance:
         yield Finding("paired_blindly", "declared")
     weight = chosen.weight
@@ -182,10 +196,12 @@ def _findings(
         yield Finding("everyone" if certain else "someone", "declared")
 
 
-def _count_finding(sides: Sides, chosen: Rule, declared: Declared) -> Finding:
+def _count_finding(
+    sides: Sides, chosen: Rule, declared: Declared[TwoItemDesign]
+) -> Finding:
     n_first, n_second = sides.sizes
     # Of pairs and panels not every choice of reviewers for an item is equally likely.
-    grouped = declared.design in GROUPED
+    grouped = declared.design is not None and declared.design.symmetry != "reviewers"
     if n_first == n_second:
         return Finding("equal_counts", "checked", {"scores": n_first})
     if chosen.pairs == "only" and not grouped:

@@ -31,8 +31,9 @@ from evenhand.ab.pvalues import (
     p_values,
 )
 from evenhand.claims import Drawn, Json, Label, Notice, tail
-from evenhand.designs import AB_DESIGNS, GROUPED
+from evenhand.designs import Matched
 from evenhand.designs.assignment import declare
+from evenhand.designs.design import TwoItemDesign
 from evenhand.engines.counts import Counts, counts_or_ratings
 from evenhand.errors import OptionError, RatingsError, refuse_option, unknown
 from evenhand.method import as_json, as_method, choice
@@ -247,7 +248,7 @@ def compare(
     items: Sequence[Label] | None = None,
     test: str | None = None,
     both: Both | None = None,
-    design: str | None = None,
+    design: str | TwoItemDesign | None = None,
     assignment: Assignment | None = None,
     rng: RNGLike = None,
 ) -> Comparison:
@@ -319,22 +320,22 @@ def compare(
     ratings = first if isinstance(first, Ratings) else None
     why = "without a Ratings: counts and lists of scores do not say who scored what"
     refuse_option("both", both and ratings is None, why)
-    declared = declare(design, assignment, AB_DESIGNS, ratings, items)
+    declared = declare(design, assignment, TwoItemDesign, ratings, items)
     if isinstance(first, Ratings | Counts) and second is not None:
         raise RatingsError("second must be left out unless first is a list of scores.")
     if isinstance(first, Ratings):
         sides = sides_from_ratings(first, items, chosen, both, declared)
     elif isinstance(first, Counts):
-        if design in GROUPED:
+        if declared.design is not None and declared.design.group:
             raise OptionError(
-                f"design {design!r} must come with the ratings: counts do not say who "
-                f"is in which {GROUPED[design]}."
+                f"design {declared.design_name!r} must come with the ratings: counts "
+                f"do not say who is in which {declared.design.group}."
             )
         sides = sides_from_counts(first, items)
     else:
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
-    test_result, shift, warnings = _tested(sides, chosen, test, declared.design, seed)
+    test_result, shift, warnings = _test(sides, chosen, test, declared.design, seed)
     if test_result is not None:
         assumed = p_value_assumptions(sides, declared)
         test_result = replace(
@@ -353,7 +354,7 @@ def compare(
         parameters={
             **chosen.parameters(),
             **{name: to for name, to in used.items() if to is not None},
-            "design": declared.design,
+            "design": declared.design_name,
         },
         seed=seed,
         data=sides.data,
@@ -371,7 +372,9 @@ def compare(
     )
 
 
-def _turnout_notices(sides: Sides, declared: Declared) -> Iterator[Notice]:
+def _turnout_notices(
+    sides: Sides, declared: Declared[TwoItemDesign]
+) -> Iterator[Notice]:
     """Say that the numbers of scores do not fit the design, if they do not."""
     uneven = uneven_turnout(sides, declared)
     if uneven is not None and sides.verdict is None:
@@ -403,8 +406,12 @@ def _summary(sides: Sides) -> Summary:
     return Summary(n, means, tuple(levels.tolist()), (tuple(first), tuple(second)))
 
 
-def _tested(
-    sides: Sides, chosen: Rule, test: str | None, design: str | None, seed: int
+def _test(
+    sides: Sides,
+    chosen: Rule,
+    test: str | None,
+    design: TwoItemDesign | None,
+    seed: int,
 ) -> tuple[PValues | None, Difference | None, tuple[Notice, ...]]:
     """Test that neither item is better, by drawing the assignment again.
 
@@ -416,23 +423,26 @@ def _tested(
     tables = sides.first, sides.second
     if sides.verdict is not None or (test is None and chosen.blind):
         return None, mean_difference(*tables), ()
-    in_order = design == "matched" and sides.pairing == "given"
-    if design in GROUPED and sides.groups is None and not in_order:
+    group = "" if design is None else design.group
+    partners = design is not None and design.symmetry == "partners"
+    in_order = partners and sides.pairing == "given"
+    if group and sides.groups is None and not in_order:
         text = (
-            f"There are no p-values: nothing says which {GROUPED[design]} each "
+            f"There are no p-values: nothing says which {group} each "
             "reviewer belongs to. Name the column with --column pair=COLUMN, or give "
             "the assignment."
         )
         return None, mean_difference(*tables), (Notice("groups_unknown", text),)
-    statistic = chosen.tested(design)
+    statistic = chosen.test_statistic(paired=partners)
     if test is not None and not statistic.startswith(test):
         statistic = test
-    grouped = design in GROUPED or statistic == "pairs"
+    one_by_one = group or statistic == "pairs"
     what = f"test {test or chosen.display_name!r}"
-    scores: tuple[Any, Any] = sides.one_by_one(what) if grouped else tables
-    groups = sides.groups if design in GROUPED else None
-    drawn = "matched" if statistic == "pairs" else None
-    by: dict[str, Any] = {"design": design or drawn, "groups": groups}
+    scores: tuple[Any, Any] = sides.one_by_one(what) if one_by_one else tables
+    by: dict[str, Any] = {
+        "design": design or (Matched() if statistic == "pairs" else None),
+        "groups": sides.groups if group else None,
+    }
     test_result = p_values(
         *scores, statistic=statistic, trim=chosen.trim, rng=seed, **by
     )

@@ -77,7 +77,7 @@ class Averaged(NamedTuple):
     pairings: int
 
 
-class Table(NamedTuple):
+class ScoreCounts(NamedTuple):
     """The scores of one item.
 
     Attributes:
@@ -98,15 +98,15 @@ class Table(NamedTuple):
 Terms = Callable[[Floats, Floats], Floats]
 
 
-def as_table(scores: Floats) -> Table:
+def count_scores(scores: Floats) -> ScoreCounts:
     """Count equal scores.
 
     Examples:
-        >>> as_table(np.array([3.0, 1.0, 3.0]))
-        Table(levels=array([1., 3.]), counts=array([1, 2]))
+        >>> count_scores(np.array([3.0, 1.0, 3.0]))
+        ScoreCounts(levels=array([1., 3.]), counts=array([1, 2]))
     """
     levels, counts = np.unique(scores, return_counts=True)
-    return Table(levels, counts.astype(np.int64))
+    return ScoreCounts(levels, counts.astype(np.int64))
 
 
 def majority_probability(probabilities: Numbers) -> Floats:
@@ -136,8 +136,8 @@ def majority_probability(probabilities: Numbers) -> Floats:
 
 
 def votes_over_pairings(
-    first: Numbers | Table,
-    second: Numbers | Table,
+    first: Numbers | ScoreCounts,
+    second: Numbers | ScoreCounts,
     *,
     weight: GapWeight | Callable[[float], float] | str | None = None,
     rng: RNGLike = None,
@@ -176,11 +176,11 @@ def votes_over_pairings(
         chance = np.asarray(odd(chosen, difference(first_scores, second_scores)))
         return np.stack([1 - chance, chance], axis=-1)
 
-    return _average(*as_tables(first, second), terms, seed_from(rng))
+    return _average(*count_sides(first, second), terms, seed_from(rng))
 
 
 def sign_over_pairings(
-    first: Numbers | Table, second: Numbers | Table, *, rng: RNGLike = None
+    first: Numbers | ScoreCounts, second: Numbers | ScoreCounts, *, rng: RNGLike = None
 ) -> Averaged:
     """Probability that more pairwise wins go to the first item, over all pairings.
 
@@ -209,18 +209,22 @@ def sign_over_pairings(
         ]
         return np.stack([zero + win * (zero + 1) for win in wins], axis=-1)
 
-    return _average(*as_tables(first, second), terms, seed_from(rng))
+    return _average(*count_sides(first, second), terms, seed_from(rng))
 
 
-def as_tables(first: Numbers | Table, second: Numbers | Table) -> tuple[Table, Table]:
+def count_sides(
+    first: Numbers | ScoreCounts, second: Numbers | ScoreCounts
+) -> tuple[ScoreCounts, ScoreCounts]:
     """Count equal scores of both items, if that is not done yet."""
-    if isinstance(first, Table) and isinstance(second, Table):
+    if isinstance(first, ScoreCounts) and isinstance(second, ScoreCounts):
         return first, second
     first_list, second_list = as_lists(first, second)
-    return as_table(first_list), as_table(second_list)
+    return count_scores(first_list), count_scores(second_list)
 
 
-def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
+def _average(
+    first: ScoreCounts, second: ScoreCounts, terms: Terms, seed: int
+) -> Averaged:
     same = all(map(np.array_equal, first, second))
     if same or not first.size or not second.size:
         half = constant(Fraction(1, 2), first.levels)
@@ -229,7 +233,7 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
     trial = terms(first.levels[[0, -1]], second.levels[[-1, 0]])
     if is_exact(first.levels) != is_exact(second.levels) or not is_exact(trial):
         first, second = (
-            Table(side[0].astype(float), side[1]) for side in (first, second)
+            ScoreCounts(side[0].astype(float), side[1]) for side in (first, second)
         )
     # Which side the states count depends on the scores alone, never on their names.
     ways = (first, second), (second, first)
@@ -254,7 +258,9 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
     return Averaged(from_margin(margin).item(), se / 2, pairings)
 
 
-def _cost(state_table: Table, taken: Table, trial: Floats) -> tuple[Any, ...]:
+def _cost(
+    state_table: ScoreCounts, taken: ScoreCounts, trial: Floats
+) -> tuple[Any, ...]:
     """Return the work and the numbers held at a time of `_pairing_law`.
 
     And, for where these are the same, the scores of `state_table`.
@@ -269,7 +275,7 @@ def _cost(state_table: Table, taken: Table, trial: Floats) -> tuple[Any, ...]:
     return cells * (len(state_table.levels) + (blank > 0)), cells, *scores
 
 
-def _pairing_law(state_table: Table, taken: Table, terms: Terms) -> Floats:
+def _pairing_law(state_table: ScoreCounts, taken: ScoreCounts, terms: Terms) -> Floats:
     """Return the chance of each sum of points over a uniformly random pairing.
 
     The taken side is gone through one score after the other. A state says how many of
@@ -315,7 +321,7 @@ def _pairing_law(state_table: Table, taken: Table, terms: Terms) -> Floats:
 
 
 def _sampled(
-    state_table: Table, taken: Table, terms: Terms, seed: int
+    state_table: ScoreCounts, taken: ScoreCounts, terms: Terms, seed: int
 ) -> tuple[float, float, int]:
     """Return a margin averaged over sampled pairings, its error and their number."""
     pairs = min(state_table.size, taken.size)
@@ -359,7 +365,7 @@ def _sampled(
 
 
 def _sample_orders(
-    state_table: Table, taken: Table, terms: Terms, rng: np.random.Generator
+    state_table: ScoreCounts, taken: ScoreCounts, terms: Terms, rng: np.random.Generator
 ) -> Iterator[Floats]:
     """Give chances of points by pairing and pair, in blocks."""
     state_scores, taken_scores = (

@@ -129,7 +129,7 @@ class Rule(Method):
         """The statistic that it follows."""
         return self.name
 
-    def tested(self, design: str | None) -> str:
+    def test_statistic(self, *, paired: bool) -> str:
         """Return what the p-values test if nothing else is asked for.
 
         Pairs where they are the design's own, and means and medians as they are;
@@ -137,8 +137,7 @@ class Rule(Method):
         """
         if self.follows.startswith(("mean", "median")):
             return self.follows
-        paired = self.follows in ("sign", "votes") and design == "matched"
-        return "pairs" if paired else "midrank"
+        return "pairs" if paired and self.follows in ("sign", "votes") else "midrank"
 
     def run(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome.

@@ -8,11 +8,12 @@ share of redraws that reach the observed T is at least T's own tail probability.
 holds for every law of the assignment, every number of scores, and with ties, if whoever
 answered would have answered under every assignment.
 
-Every design here is uniform over a set of assignments, and all have one form: some
-units, each on or off, and how many of them may be on. A unit is a reviewer (on: scores
-the first item), a panel, or a pair (on: as it was observed, off: the other way round).
+Most designs are uniform over a set of assignments, and have one form: some units,
+each on or off, and how many of them may be on. A unit is a reviewer (on: scores the
+first item), a panel, or a pair (on: as it was observed, off: the other way round).
 So a p-value is a count of assignments over their number. Where every reviewer is a
-unit, only how many scores of each level an item gets is drawn.
+unit, only how many scores of each level an item gets is drawn. A design of another form
+is drawn again as it is.
 
 Scores are compared exactly: a float counts as the shortest decimal that stands for it.
 
@@ -33,21 +34,25 @@ import sys
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
-from evenhand.ab.law import Table, as_table, as_tables, sample_subsets
+from evenhand.ab.law import ScoreCounts, count_sides, sample_subsets
 from evenhand.ab.rules import TRIM, Kept, as_kept
 from evenhand.arrays import Floats, Numbers, as_lists
-from evenhand.designs import AB_DESIGNS, GROUPED
+from evenhand.designs import Matched
+from evenhand.designs.design import TwoItemDesign, as_design
 from evenhand.errors import DesignError, OptionError, quote, refuse_option, unknown
-from evenhand.randomness import RNGLike, seed_from, stream
+from evenhand.randomness import Drawn, RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from evenhand.designs.design import Procedure
+    from evenhand.randomness import Stream
 
     Counts = NDArray[np.int64]
     # Scores of a pair or panel, and whether they are of the first item.
@@ -67,6 +72,8 @@ LIMIT, ENUMERATED_CELLS = 200_000, 50_000_000
 DENSE_WORK, WHOLE_WORK, FEW_WORK, MOST_UNITS = 400_000_000, 10_000_000, 20_000, 2_000
 # Redraws: as many as have these cells, up to half a second of work, within bounds.
 SAMPLED_CELLS, FEWEST_SAMPLES, MOST_SAMPLES = 1_000_000, 1_000, 100_000
+# Draws of a design that is drawn again as it is, one by one.
+FEW_SAMPLES = 2_000
 # Cells of a block of assignments; no result depends on it.
 BLOCK = 2_000_000
 # A shift is rejected by each side's test if at most one assignment in so many is there.
@@ -155,11 +162,11 @@ class PValues:
 
 
 def p_values(
-    first: Numbers | Table,
-    second: Numbers | Table,
+    first: Numbers | ScoreCounts,
+    second: Numbers | ScoreCounts,
     *,
     statistic: str = "mean",
-    design: str | None = None,
+    design: str | TwoItemDesign | None = None,
     groups: object = None,
     trim: float = TRIM,
     rng: RNGLike = None,
@@ -206,7 +213,7 @@ def p_values(
     test = problem(first, second, statistic, trim, design, groups)
     redraws, seed = test.redraws, seed_from(rng)
     cells = max(len(redraws.scores), 1)
-    number = min(max(SAMPLED_CELLS // cells, FEWEST_SAMPLES), MOST_SAMPLES)
+    number = min(max(SAMPLED_CELLS // cells, FEWEST_SAMPLES), redraws.most_samples)
     tails, how = test.shares()
     if tails is None:
         source = np.random.Generator(stream(seed, "redraws"))
@@ -230,11 +237,13 @@ def p_values(
     )
 
 
-def leading_item(first: Table, second: Table, statistic: str, trim: float) -> int:
+def leading_item(
+    first: ScoreCounts, second: ScoreCounts, statistic: str, trim: float
+) -> int:
     """Say which item a statistic favours: 1 the first, -1 the second, 0 neither.
 
     Examples:
-        >>> sides = as_table(np.array([0.1, 0.2])), as_table(np.array([0.3, 0.0]))
+        >>> sides = count_sides([0.1, 0.2], [0.3, 0.0])
         >>> leading_item(*sides, "mean", 0.2)
         0
     """
@@ -255,6 +264,8 @@ class Redraws:
         counts: How many units may be on; a range for any number.
         place: 2 u + 1 for a reviewer who scores the first item when unit u is on, 2 u
             for one who does when it is off; None if every reviewer is a unit.
+        countable: Whether units are small enough to go through one after the other.
+        procedure: What draws the design again, if it has no such form.
     """
 
     name: str
@@ -263,6 +274,8 @@ class Redraws:
     first: Counts
     counts: Sequence[int]
     place: Counts | None = None
+    countable: bool = True
+    procedure: Procedure | None = None
 
     @property
     def size(self) -> int:
@@ -286,8 +299,15 @@ class Redraws:
         """Number of assignments."""
         return sum(math.comb(self.n_units, count) for count in self.counts)
 
+    @property
+    def most_samples(self) -> int:
+        """How many assignments are sampled at most."""
+        return MOST_SAMPLES if self.procedure is None else FEW_SAMPLES
+
     def at_most(self, most: int) -> bool:
         """Say whether there are so many assignments at most, without a long number."""
+        if self.procedure is not None:
+            return False
         return self.n_units <= MOST_UNITS and self.total <= most
 
     def enumerated(self) -> Iterator[Counts]:
@@ -309,7 +329,11 @@ class Redraws:
         pool, block = self.pool, max(1, BLOCK // len(self.scores))
         for start in range(0, samples, block):
             rows = min(block, samples - start)
-            if isinstance(self.counts, range):
+            if self.procedure is not None:
+                source = cast("Stream", rng.bit_generator)
+                sides = [self.procedure(Drawn(source), source) for _ in range(rows)]
+                on = 1 - np.array(sides, np.int64)
+            elif isinstance(self.counts, range):
                 on = rng.binomial(pool, 0.5, (rows, len(pool)))
             else:
                 on = sample_subsets(pool, self.counts[0], rows, rng)
@@ -325,9 +349,9 @@ class Redraws:
 
 
 def redraw(
-    first: Numbers | Table,
-    second: Numbers | Table,
-    design: str | None,
+    first: Numbers | ScoreCounts,
+    second: Numbers | ScoreCounts,
+    design: str | TwoItemDesign | None,
     groups: object,
     *,
     complete: bool = False,
@@ -337,8 +361,8 @@ def redraw(
     Args:
         first: Scores of the first item, one by one where there are pairs or panels.
         second: Scores of the second item.
-        design: How the items were assigned, None for the observed counts; "halves" that
-            cannot have been drawn becomes GIVEN.
+        design: How the items were assigned, None for the observed counts; one that
+            cannot have drawn these becomes GIVEN.
         groups: Labels of pairs or panels, two lists.
         complete: Whether reviewers whose partner has no score are left out.
 
@@ -349,59 +373,65 @@ def redraw(
         >>> redraw(one, two, "matched", (["a", "b"], ["a"])).total
         4
     """
-    if design is not None and design not in AB_DESIGNS:
-        raise OptionError(unknown("design", design, AB_DESIGNS))
-    if not isinstance(first, Table) or not isinstance(second, Table):
-        first_scores, second_scores = as_lists(first, second)
-        if design in GROUPED or groups is not None:
-            members = _members(
-                first_scores.tolist(), second_scores.tolist(), design, groups
-            )
-            whole = [unit for unit in members if len(unit) > 1 or not complete]
-            return _redraw_units(whole, str(design))
-        first, second = as_table(first_scores), as_table(second_scores)
+    chosen = None if design is None else as_design(design, TwoItemDesign)
+    if not isinstance(first, ScoreCounts) or not isinstance(second, ScoreCounts):
+        lists = [side.tolist() for side in as_lists(first, second)]
+        if chosen is not None and chosen.group:
+            units = _members(lists, chosen, groups)
+            units = [unit for unit in units if len(unit) > 1 or not complete]
+            return _redraw_units(units, chosen)
+        owners = " and ".join(
+            repr(name) for name, owner in TwoItemDesign.registry.items() if owner.group
+        )
+        why = f"for design {design!r}: they belong to {owners}"
+        refuse_option("groups", groups is not None, why)
+    first, second = count_sides(first, second)
     scores = np.concatenate([first.levels, second.levels])
     sizes = np.concatenate([first.counts, second.counts])
     ahead = np.concatenate([first.counts, 0 * second.counts])
-    name, counts = _fitting(design, int(sizes.sum()), first.size, GIVEN)
-    return Redraws(name, scores, sizes, ahead, counts)
+    if chosen is None:
+        return Redraws(GIVEN, scores, sizes, ahead, (first.size,))
+    if not chosen.unit:
+        of = np.repeat(ahead > 0, sizes).tolist()
+        rows = zip(np.repeat(scores, sizes).tolist(), of, strict=True)
+        return _draw_again([[row] for row in rows], chosen)
+    counts = chosen.counts_on(int(sizes.sum()), first.size)
+    if counts is None:
+        return Redraws(GIVEN, scores, sizes, ahead, (first.size,))
+    return Redraws(chosen.name, scores, sizes, ahead, counts)
 
 
 def _members(
-    first: list[float], second: list[float], design: str | None, groups: object
+    lists: Sequence[list[float]], design: TwoItemDesign, groups: object
 ) -> list[Unit]:
     """Return the members of each pair or panel, which must be what the design draws."""
-    why = f"for design {design!r}: they belong to 'matched' and 'panels'"
-    refuse_option("groups", design not in GROUPED, why)
-    matched = design == "matched"
-    if groups is None and matched and len(first) == len(second):
-        groups = range(len(first)), range(len(second))
+    if groups is None and design.unit == "pair" and len(lists[0]) == len(lists[1]):
+        groups = [range(len(scores)) for scores in lists]
     members: dict[Hashable, Unit] = {}
     try:
-        for ahead, side, names in zip(
-            (True, False), (first, second), groups, strict=True
-        ):  # type: ignore[call-overload]  # or else
+        for ahead, side, names in zip((True, False), lists, groups, strict=True):  # type: ignore[call-overload]  # or else
             for score, label in zip(side, names, strict=True):
                 members.setdefault(label, []).append((score, ahead))
     except (TypeError, ValueError):
         raise DesignError(
-            f"groups must name the {GROUPED[str(design)]} of each reviewer for design "
-            f"{design!r}, got {quote(groups)}."
+            f"groups must name the {design.group} of each reviewer for design "
+            f"{design.name!r}, got {quote(groups)}."
         ) from None
     for label, unit in members.items():
         firsts = sum(ahead for _, ahead in unit)
-        most = max(firsts, len(unit) - firsts)
-        if most > 1 if matched else most < len(unit):
-            rule = "pairs of one each" if matched else "panels that stay together"
+        if rule := design.follow(firsts, len(unit) - firsts):
             raise DesignError(
-                f"groups must name {rule} for design {design!r}, got {firsts} of the "
-                f"first item and {len(unit) - firsts} of the second for {quote(label)}."
+                f"groups must name {rule} for design {design.name!r}, got {firsts} of "
+                f"the first item and {len(unit) - firsts} of the second for "
+                f"{quote(label)}."
             )
     return list(members.values())
 
 
-def _redraw_units(members: list[Unit], design: str) -> Redraws:
-    """Redraw pairs or panels, each with its scores and whether they are the first's."""
+def _redraw_units(members: list[Unit], design: TwoItemDesign) -> Redraws:
+    """Redraw groups, each with its scores and whether they are the first's."""
+    if not design.unit:
+        return _draw_again(members, design)
     # Equal units are interchangeable, so sorting them forgets the order of the rows
     # and nothing else.
     units = sorted(map(sorted, members))
@@ -410,22 +440,29 @@ def _redraw_units(members: list[Unit], design: str) -> Redraws:
     )
     scores, of, unit_of = zip(*rows, strict=True) if rows else [()] * 3
     on = sum(ahead for (_, ahead), *_ in units)
-    name, counts = _fitting(design, len(units), on, GIVEN_PANELS)
+    counts, name = design.counts_on(len(units), on), design.name
+    if counts is None:
+        name, counts = GIVEN_PANELS, (on,)
     first, ones = np.array(of, np.int64), np.ones(len(rows), np.int64)
-    place = 2 * np.array(unit_of, np.int64) + (ones if design == "panels" else first)
-    return Redraws(name, np.array(scores), ones, first, counts, place)
+    whole = design.unit == "group"
+    place = 2 * np.array(unit_of, np.int64) + (ones if whole else first)
+    return Redraws(name, np.array(scores), ones, first, counts, place, not whole)
 
 
-def _fitting(
-    design: str | None, units: int, ahead: int, instead: str
-) -> tuple[str, Sequence[int]]:
-    """Return what is redrawn, and how many units may be on."""
-    if design in ("coins", "matched"):
-        return design, range(units + 1)
-    middle = tuple(sorted({units // 2, (units + 1) // 2}))
-    if design is not None and ahead in middle:
-        return design, middle
-    return instead, (ahead,)
+def _draw_again(members: list[Unit], design: TwoItemDesign) -> Redraws:
+    """Redraw a design as it is, reviewer by reviewer."""
+    rows = [
+        (*member, index)
+        for index, unit in enumerate(sorted(map(sorted, members)))
+        for member in unit
+    ]
+    scores, of, group_of = zip(*rows, strict=True)
+    procedure, _ = design.plan(group_of if design.group else len(rows))
+    ones, place = np.ones(len(rows), np.int64), 2 * np.arange(len(rows)) + 1
+    first = np.array(of, np.int64)
+    return Redraws(
+        design.name, np.array(scores), ones, first, (), place, procedure=procedure
+    )
 
 
 class Problem(NamedTuple):
@@ -463,7 +500,7 @@ class Problem(NamedTuple):
         tails: Tails | None = None
         if int(redraws.first.sum()) in (0, redraws.size):
             tails = Fraction(1), Fraction(1)
-        elif self.whole and redraws.name not in ("panels", GIVEN_PANELS):
+        elif self.whole and redraws.countable and redraws.procedure is None:
             tails = self._count_sums()
         if tails is not None:
             return tails, "counting"
@@ -575,22 +612,28 @@ class Problem(NamedTuple):
 
 
 def problem(
-    first: Numbers | Table,
-    second: Numbers | Table,
+    first: Numbers | ScoreCounts,
+    second: Numbers | ScoreCounts,
     statistic: str,
     trim: float,
-    design: str | None,
+    design: str | TwoItemDesign | None,
     groups: object,
 ) -> Problem:
     """Check everything, and make a test ready."""
     kept, paired = as_kept(statistic, trim), statistic == "pairs"
     if statistic.partition(":")[0] not in STATISTICS:
         raise OptionError(unknown("statistic", statistic, STATISTICS))
-    if paired and design not in (None, "matched"):
-        text = f"statistic 'pairs' must come with design 'matched', got {design!r}."
-        raise OptionError(text)
-    design = "matched" if paired else design
-    redraws = redraw(first, second, design, groups, complete=paired)
+    chosen = None if design is None else as_design(design, TwoItemDesign)
+    if paired and chosen is not None and chosen.unit != "pair":
+        rule = f"come with design {Matched.name!r}, got {chosen.name!r}."
+        raise OptionError(f"statistic 'pairs' must {rule}")
+    redraws = redraw(
+        first,
+        second,
+        chosen or (Matched() if paired else None),
+        groups,
+        complete=paired,
+    )
     if redraws.place is None:
         scores, place = np.unique(redraws.scores, return_inverse=True)
         parts = redraws.sizes, redraws.first
@@ -652,11 +695,11 @@ class Difference(NamedTuple):
     samples: int = 0
 
 
-def mean_of(side: Table) -> float | None:
+def mean_of(side: ScoreCounts) -> float | None:
     """Return the mean score, None if there is no score.
 
     Examples:
-        >>> mean_of(as_table(np.array([1.0, 2.0, 2.0, 3.0])))
+        >>> mean_of(count_sides([1.0, 2.0, 2.0, 3.0], [])[0])
         2.0
     """
     if not side.size:
@@ -666,11 +709,11 @@ def mean_of(side: Table) -> float | None:
     return float((side.levels * small) @ side.counts / side.size / small)
 
 
-def mean_difference(first: Table, second: Table) -> Difference | None:
+def mean_difference(first: ScoreCounts, second: ScoreCounts) -> Difference | None:
     """Return the difference of means alone, None if it is not a finite number.
 
     Examples:
-        >>> mean_difference(as_table(np.array([5.0])), as_table(np.array([1.0])))[0]
+        >>> mean_difference(*count_sides([5.0], [1.0]))[0]
         4.0
     """
     first_mean, second_mean = mean_of(first), mean_of(second)
@@ -684,10 +727,10 @@ def mean_difference(first: Table, second: Table) -> Difference | None:
 
 
 def mean_interval(
-    first: Table | Floats,
-    second: Table | Floats,
+    first: ScoreCounts | Floats,
+    second: ScoreCounts | Floats,
     *,
-    design: str | None = None,
+    design: str | TwoItemDesign | None = None,
     groups: object = None,
     seed: int = 0,
 ) -> Difference | None:
@@ -708,12 +751,13 @@ def mean_interval(
         >>> mean_interval(np.array([5.0, 6, 7, 9]), np.array([1.0, 2, 3, 4]))[:4]
         (4.25, 1.0, 8.0, 0.02857142857142857)
     """
-    estimate = mean_difference(*as_tables(first, second))
+    estimate = mean_difference(*count_sides(first, second))
     if estimate is None:
         return None
     drawn = redraw(first, second, design, groups)
     unit = float(np.abs(drawn.scores).max()) or 1.0
     how, samples = "sampling", min(max(CELLS // len(drawn.scores), FEWEST), MOST)
+    samples = min(samples, drawn.most_samples)
     if drawn.place is None and drawn.size > MANY_SCORES:
         how, samples = "normal", 0
         shifts, place, p_value = _normal(drawn, drawn.scores / unit)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Options = dict[str, Any]
 
-DESIGNS = ["halves", "coins", "matched", "panels", "pairs", "balanced"]
 AMENDING = ("drop", "add", "done", "leave_open")
 ROWS = [{"rows": "items"}, {"rows": "reviewers"}]
 WAYS: list[dict[str, str]] = [{}, *ROWS, {"sheet": "all", "rows": "items"}]
@@ -32,10 +31,9 @@ WRITTEN = ("output", "sheets", "ballots")
 @option("--items FILE", "Items: one on each line, or a table with a column.")
 @option("--reviewers FILE", "Reviewers, in the same form.")
 @option(
-    "--design",
+    "--design NAME",
     "For two items: halves, coins, matched or panels; for many: pairs (each reviewer "
     "another pair) or balanced.",
-    DESIGNS,
 )
 @option("--per-reviewer", "Items for each reviewer (balanced).", COUNT)
 @option("--per-item", "Reviewers for each item (balanced).", COUNT)
@@ -228,20 +226,21 @@ def _done(path: str, drawn: Assignment) -> Ratings:
 
 
 def _drawn(options: Options, secret: str | None) -> Assignment:
-    from evenhand.designs import GROUPED
+    from evenhand.designs.design import RandomDesign, as_design
     from evenhand.designs.drawing import assign
     from evenhand.formats.lists import read_labels, read_pairs
 
-    design, people = str(options["design"]), str(options["reviewers"])
+    design = as_design(options["design"], RandomDesign)
+    people = str(options["reviewers"])
     reviewer = ("reviewer", options["reviewer_column"])
     item = ("item", options["item_column"])
     groups, met = None, options["conflicts"]
-    if design in GROUPED:
-        column = (GROUPED[design], options["group"])
+    if design.group:
+        column = (design.group, options["group"])
         pairs = read_pairs(people, reviewer, column)
         groups, reviewers = dict(pairs), [name for name, _ in pairs]
     else:
-        _refuse(options, ["group"], f"be left out for design {design!r}")
+        _refuse(options, ["group"], f"be left out for design {design.name!r}")
         reviewers = read_labels(people, *reviewer)
     return assign(
         read_labels(str(options["items"]), *item),

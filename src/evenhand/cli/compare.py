@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 @_options.method_option("guarded", "guarded(eps=0.05)")
 @deciding("--items A B", "The two items, if FILE has more; A comes first.")
 @deciding(
-    "--design",
-    "How reviewers were assigned to the items; the guarantee and the p-values rest on "
-    "it. For panels, --column pair=COLUMN names the panel.",
-    ["halves", "coins", "matched", "panels"],
+    "--design NAME",
+    "How reviewers were assigned to the items: halves, coins, matched or panels. The "
+    "guarantee and the p-values rest on it. For panels, --column pair=COLUMN names the "
+    "panel.",
 )
 @_options.evidence_option
 @deciding(

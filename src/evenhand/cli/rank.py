@@ -12,8 +12,6 @@ from evenhand.cli._options import deciding
 if TYPE_CHECKING:
     from evenhand.ranking.ranking import Ranking
 
-DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
-
 
 @click.command("rank", cls=_options.Grouped)
 @_options.method_option("adaptive", "safe(noise=1)")
@@ -28,7 +26,6 @@ DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
     "How items were assigned to reviewers: pairs, balanced or, if no reviewer would "
     "give two items the same score, 'pairs(distinct)' or 'balanced(distinct)'. The "
     "guarantees rest on it.",
-    DESIGNS,
 )
 @_options.evidence_option
 @_options.all_option

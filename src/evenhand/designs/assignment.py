@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
 import polars as pl
 
-from evenhand import designs
 from evenhand.claims import Finding
 from evenhand.columns import FORMULA_START
+from evenhand.designs.design import (
+    ManyItemDesign,
+    RandomDesign,
+    TwoItemDesign,
+    Value,
+    as_design,
+)
 from evenhand.designs.turnout import Turnout, turnout
 from evenhand.errors import (
     DesignError,
@@ -19,8 +25,6 @@ from evenhand.errors import (
     must_be,
     plural,
     require_sequence,
-    require_text,
-    unknown,
 )
 from evenhand.method import flag
 from evenhand.ratings import as_ratings
@@ -38,8 +42,8 @@ ESCAPED = re.compile(f"'+{FORMULA_START}")
 SHOWN = 20
 KEPT = "The guarantee stays if nobody left{} because of an item."
 UNEQUAL = "With unequal numbers of scores it holds on average over the assignment only."
-NO_PAIRS = (
-    "No guarantee is left: the design 'pairs' gives each reviewer two items, and some "
+TOO_MANY_ITEMS = (
+    "No guarantee is left: the design {!r} gives each reviewer two items, and some "
     "have more now. It stays if somebody steps in (add= or --add), or the reviews stay "
     "open (leave_open=True or --leave-open)."
 )
@@ -188,11 +192,12 @@ class Assignment:
         if not missing and self.amends is None:
             return ""
         sentences = [self._kept()]
-        if self.design in designs.AB_DESIGNS:
+        design = as_design(self.design, RandomDesign)
+        if not isinstance(design, ManyItemDesign):
             return f"{sentences[0]} {UNEQUAL}"
         largest = max(map(len, self.bundles().values()))
-        if self.design == "pairs" and largest > designs.PAIR:
-            return NO_PAIRS
+        if design.most_items is not None and largest > design.most_items:
+            return TOO_MANY_ITEMS.format(self.design)
         halfway = {*map(str, self.stopped)}
         if ratings is not None:
             gave = {*map(str, ratings.reviewer_labels)}
@@ -445,11 +450,11 @@ def _key(row: tuple[Label, Label]) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Generic[Value]):
     """How reviewers were assigned, as far as anybody said or showed.
 
     Attributes:
-        design: Name of the design, None if nobody said.
+        design: The design, None if nobody said.
         assignment: The assignment itself, if there is a record of it.
         missing: Assigned ratings that are not there.
         whole: Whether all who rated anything rated all that they were given, in a draw
@@ -458,11 +463,16 @@ class Declared:
             assignment says so.
     """
 
-    design: str | None = None
+    design: Value | None = None
     assignment: Assignment | None = None
     missing: int = 0
     whole: bool = False
     turnout: Turnout | None = None
+
+    @property
+    def design_name(self) -> str | None:
+        """Name of the design, None if nobody said."""
+        return None if self.design is None else self.design.name
 
     @property
     def backing(self) -> Backing:
@@ -481,14 +491,15 @@ class Declared:
         no record shows that nobody was.
 
         Examples:
+            >>> from evenhand.designs import Pairs
             >>> from evenhand.designs.drawing import assign
             >>> drawn = assign([1, 2, 3], ["a", "b"], design="pairs", rng=7)
             >>> amended = drawn.amend(["b"], add=["z"])
-            >>> [one.text for one in Declared("pairs", amended).departures()]
+            >>> [one.text for one in Declared(Pairs(), amended).departures()]
             ['1 reviewer left for reasons that have nothing to do with items',
              '1 substitute called in without regard to items']
             >>> amended = drawn.amend(["b"], add=["z"], unseen=True)
-            >>> [one.standing for one in Declared("pairs", amended).departures()]
+            >>> [one.standing for one in Declared(Pairs(), amended).departures()]
             ['declared', 'declared']
         """
         amendments = self.assignment.amendments() if self.assignment else []
@@ -502,18 +513,18 @@ class Declared:
 
 
 def declare(
-    design: str | None,
+    design: str | Value | None,
     assignment: Assignment | None,
-    allowed: Sequence[str],
+    kind: type[Value],
     ratings: Ratings | None,
     items: Sequence[Label] | None = None,
-) -> Declared:
+) -> Declared[Value]:
     """Put together what the user declares and what a record shows.
 
     Args:
-        design: Name of the design, or None.
+        design: The design or its name, or None.
         assignment: The assignment that the ratings came through, or None.
-        allowed: Designs that may be declared for this job.
+        kind: The kind of designs that may be declared for this job.
         ratings: The ratings, None if there are only lists of scores.
         items: The items that matter, None for all.
 
@@ -522,14 +533,12 @@ def declare(
         DesignError: If a rating was never assigned.
 
     Examples:
-        >>> declare("halves", None, ("halves", "coins"), None)
-        Declared(design='halves', assignment=None, missing=0, whole=False, turnout=None)
+        >>> declare("halves", None, TwoItemDesign, None)
+        Declared(design=Halves(), assignment=None, missing=0, whole=False, turnout=None)
     """
-    require_text(design=design)
-    if design is not None and design not in allowed:
-        raise OptionError(unknown("design", design, allowed))
+    chosen = None if design is None else as_design(design, kind)
     if assignment is None:
-        return Declared(design)
+        return Declared(chosen)
     if not isinstance(assignment, Assignment):
         raise must_be("assignment", "an Assignment", assignment)
     if ratings is None:
@@ -537,10 +546,10 @@ def declare(
             "assignment must come with a Ratings. Lists of scores do not say who "
             "scored what."
         )
-    if design not in (None, assignment.design):
-        raise must_be("design", f"left out, or {assignment.design!r} as drawn", design)
-    if assignment.design not in allowed:
-        raise OptionError(unknown("design", assignment.design, allowed))
+    if chosen is not None and chosen.name != assignment.design:
+        rule = f"left out, or {assignment.design!r} as drawn"
+        raise must_be("design", rule, chosen.name)
+    chosen = as_design(assignment.design, kind)
     assignment.require(ratings, items)
     missing = assignment.missing(ratings, items)
     halfway = {str(reviewer) for reviewer, _ in missing} | {
@@ -549,8 +558,8 @@ def declare(
     whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
     whole = whole and not assignment.has_conflicts
     answers = None
-    if assignment.design in designs.AB_DESIGNS:
+    if isinstance(chosen, TwoItemDesign):
         rated = {_key(row) for row in _rated(ratings)}
         there = [row for row in assignment.chain[0].rows if _key(row) in rated]
         answers = turnout(assignment, there)
-    return Declared(assignment.design, assignment, len(missing), whole, answers)
+    return Declared(chosen, assignment, len(missing), whole, answers)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from evenhand.designs import choose
+from evenhand.designs.design import Bundles, choose
 from evenhand.errors import DesignError, listing, must_be, plural, require_whole
 from evenhand.randomness import Stream, uniforms
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Choice = tuple[int, ...]
     Step = tuple[int, Choice, State]
 
-Bundles = tuple[tuple[int, ...], ...]
 Card = TypeVar("Card")
 
 BUDGET = 200_000
@@ -75,7 +74,7 @@ class Grid:
             >>> Grid.of(3, 2, 2, None, [(0, 1)])  # doctest: +ELLIPSIS
             Grid(sizes=(2, 2, 2), columns=3, load=2, barred=(frozenset({1}), ...
         """
-        each = fitting(n_items, n_reviewers, per_reviewer, per_item)
+        each = items_each(n_items, n_reviewers, per_reviewer, per_item)
         turned = per_reviewer is None
         rows, columns = (n_items, n_reviewers) if turned else (n_reviewers, n_items)
         load = -(-rows * each // columns)
@@ -118,9 +117,9 @@ class InfeasibleError(DesignError):
         """
         self.grid, self.rows, self.columns = grid, sorted(rows), frozenset(columns)
         most = range(max(len(grid.sizes), grid.columns))
-        super().__init__(self.named(most, most))
+        super().__init__(self.reason(most, most))
 
-    def named(self, reviewers: Sequence[object], items: Sequence[object]) -> str:
+    def reason(self, reviewers: Sequence[object], items: Sequence[object]) -> str:
         """Say why, with the names of reviewers and items."""
         grid = self.grid
         barred, need = grid.barred[: grid.rows], grid.load - bool(grid.spare)
@@ -157,7 +156,7 @@ class InfeasibleError(DesignError):
         )
 
 
-def fitting(
+def items_each(
     n_items: int, n_reviewers: int, per_reviewer: int | None, per_item: int | None
 ) -> int:
     """Return how many each reviewer gets, or each item if that alone is given.
@@ -166,7 +165,7 @@ def fitting(
         DesignError: If neither is given, one is too large, or the two do not fit.
 
     Examples:
-        >>> fitting(4, 2, 2, 1), fitting(4, 2, None, 1)
+        >>> items_each(4, 2, 2, 1), items_each(4, 2, None, 1)
         (2, 1)
     """
     if per_reviewer is not None:
@@ -275,14 +274,15 @@ def _take(cards: list[Card], reach: int, chance: Chance) -> Card:
     return cards.pop(reach - 1)
 
 
-class Tables:
+class FillingCounts:
     """How many ways there are to fill the rows that are left, from every state.
 
     A state says how many columns of each kind there are; columns are of one kind if the
     rows that are left may or may not take both, and if both have as much room.
 
     Examples:
-        >>> derangements = Tables(Grid.of(4, 4, 1, None, [(i, i) for i in range(4)]))
+        >>> grid = Grid.of(4, 4, 1, None, [(i, i) for i in range(4)])
+        >>> derangements = FillingCounts(grid)
         >>> derangements.count(), list(derangements.ways[0].values())
         (True, [9])
     """

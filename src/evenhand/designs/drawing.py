@@ -20,11 +20,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from evenhand import designs
 from evenhand.claims import Label, version
 from evenhand.columns import Source, code_labels, label_series
 from evenhand.designs.assignment import Amendment, Assignment
 from evenhand.designs.balancing import InfeasibleError
+from evenhand.designs.design import RandomDesign, TwoItemDesign, as_design
 from evenhand.errors import (
     DesignError,
     OptionError,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing")
 
-DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
 SEAL_PREFIX = "evenhand.seal/1:"
 AMEND_PREFIX = "evenhand.amend/1:"
 RESERVES_PREFIX = "evenhand.reserves/1:"
@@ -59,14 +58,6 @@ SECRET = re.compile(r"[0-9a-f]{64}")
 STEPPED_IN = "Who stepped in for whom was drawn at random."
 HANDED_OUT = "Who took over reviews that were open was drawn at random."
 LEFT_OPEN = "Reviews of those who left stay open."
-LAWS = {
-    "halves": "Every split of the reviewers into halves was equally likely.",
-    "coins": "Each reviewer's item was drawn by a fair coin of its own.",
-    "matched": "In each pair of reviewers a fair coin gave one item to each.",
-    "panels": "Every split of the panels into halves was equally likely.",
-    "pairs": "Every choice of different pairs for the reviewers was equally likely.",
-    "balanced": "Every feasible assignment was equally likely.",
-}
 WALKED = (
     "Drawn by a long random walk over all feasible assignments, so that they were "
     "nearly, but not exactly, equally likely"
@@ -78,7 +69,7 @@ def assign(
     items: Sequence[Label],
     reviewers: Sequence[Label],
     *,
-    design: str,
+    design: str | RandomDesign,
     per_reviewer: int | None = None,
     per_item: int | None = None,
     conflicts: Iterable[tuple[Label, Label]] = (),
@@ -122,46 +113,36 @@ def assign(
         ((('Anna', 'p2'), ('Anna', 'p3')), True)
     """
     require_sequence("pairs of a reviewer and an item", conflicts=conflicts)
-    clashes = tuple(conflicts)
-    only_balanced = {"per_reviewer": per_reviewer, "per_item": per_item}
-    _check(design, groups, **only_balanced, conflicts=clashes or None)
+    clashes, chosen = tuple(conflicts), as_design(design, RandomDesign)
+    loads = {"per_reviewer": per_reviewer, "per_item": per_item}
+    _refuse_options(chosen, **loads, conflicts=clashes or None, groups=groups)
     item_labels, reviewer_labels = (
-        _distinct(items, "item"),
-        _distinct(reviewers, "reviewer"),
+        _distinct_labels(items, "item"),
+        _distinct_labels(reviewers, "reviewer"),
     )
     pairs = _conflicts(clashes, reviewer_labels, item_labels)
-    grouped = (
-        _grouped(groups or {}, reviewer_labels, design)
-        if design in designs.GROUPED
-        else None
+    group_rows = (
+        _group_rows(groups or {}, reviewer_labels, chosen) if chosen.group else None
     )
     if secret is not None and rng is not None:
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
     seed = seed_from(rng) if secret is None else int(secret, 16)
-    sizes: list[object] = [
+    sizes = chosen.sizes(
         len(item_labels),
         len(reviewer_labels),
-        *only_balanced.values(),
-        pairs,
-    ]
-    if design == "pairs":
-        sizes = sizes[:2]
-    elif design in designs.AB_DESIGNS:
-        if len(item_labels) != designs.PAIR:
-            raise DesignError(
-                f"items must be two for design {design!r}, got {len(item_labels)}. Use "
-                "'pairs' or 'balanced' for more."
-            )
-        sizes = [[group for _, group in grouped] if grouped else len(reviewer_labels)]
+        [group for _, group in group_rows or ()],
+        conflicts=pairs,
+        **loads,
+    )
     try:
-        drawn, uniform = designs.draw(design, seed, *sizes)
+        bundles, uniform = chosen.draw(seed, *sizes)
     except InfeasibleError as error:
-        raise DesignError(error.named(reviewer_labels, item_labels)) from None
+        raise DesignError(error.reason(reviewer_labels, item_labels)) from None
     rows = tuple(
         (reviewer, item_labels[item])
         for reviewer, bundle in zip(
-            reviewer_labels, drawn.reshape(len(reviewer_labels), -1), strict=True
+            reviewer_labels, bundles.reshape(len(reviewer_labels), -1), strict=True
         )
         for item in bundle.tolist()
         if item >= 0
@@ -169,15 +150,15 @@ def assign(
     return Assignment(
         items=item_labels,
         reviewers=reviewer_labels,
-        design=design,
-        parameters=only_balanced,
+        design=chosen.name,
+        parameters=loads,
         rows=rows,
-        groups=grouped,
+        groups=group_rows,
         conflicts=tuple((reviewer_labels[r], item_labels[i]) for r, i in pairs),
         seed=seed if secret is None else secret,
         seal=seal,
         uniform=uniform,
-        law=LAWS[design] if uniform else WALKED + ("." if pairs else UNFAVOURED),
+        law=chosen.sentence if uniform else WALKED + ("." if pairs else UNFAVOURED),
         version=version(),
     )
 
@@ -198,7 +179,7 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
             "drop must name at least one reviewer and leave at least one, got "
             f"{listing(change.drop) or 'nobody'}."
         )
-    new = _distinct(change.add, "reviewer") if change.add else ()
+    new = _distinct_labels(change.add, "reviewer") if change.add else ()
     earlier = {
         str(reviewer)
         for assignment in before.chain
@@ -213,7 +194,8 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
             f"add must name at most {free}, one for each who left without a rating, "
             f"got {len(new)}."
         )
-    leave_open = change.leave_open or before.design in designs.AB_DESIGNS
+    design = as_design(before.design, RandomDesign)
+    leave_open = change.leave_open or isinstance(design, TwoItemDesign)
     return _amend(
         replace(
             change, before=before, drop=gone, add=new, done=done, leave_open=leave_open
@@ -221,20 +203,20 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
     )
 
 
-def amended(change: Amendment, chance: Chance) -> Assignment:
+def apply_amendment(change: Amendment, chance: Chance) -> Assignment:
     """Return an amended assignment, with choices from `chance`.
 
     Examples:
         >>> from evenhand.randomness import outcomes
         >>> old = assign([1, 2], ["a", "b"], design="halves", rng=7)
         >>> change = Amendment(old, ("a", "b"), ("y", "z"))
-        >>> set(outcomes(lambda chance: amended(change, chance).rows).values())
+        >>> set(outcomes(lambda chance: apply_amendment(change, chance).rows).values())
         {Fraction(1, 2)}
     """
     before, done = change.before, set(change.done)
     began = {reviewer for reviewer, _ in done}
     leavers = [reviewer for reviewer in change.drop if reviewer not in began]
-    leaving, stepping_in = shuffled(leavers, chance), shuffled(change.add, chance)
+    leaving, stepping_in = shuffle(leavers, chance), shuffle(change.add, chance)
     takers = dict(zip(leaving, stepping_in, strict=False))
     rows = [(takers.get(reviewer, reviewer), item) for reviewer, item in before.rows]
     gone = set(change.drop) - set(takers)
@@ -253,7 +235,8 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
         for reviewer in (*excluded, *(reviewer for reviewer, _ in rows))
     }
     reviewers = {
-        str(reviewer): reviewer for reviewer in _distinct([*named.values()], "reviewer")
+        str(reviewer): reviewer
+        for reviewer in _distinct_labels([*named.values()], "reviewer")
     }
     groups = {str(reviewer): group for reviewer, group in before.groups or ()}
     groups |= {str(new): groups.get(str(old), "") for old, new in takers.items()}
@@ -282,12 +265,12 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
     )
 
 
-def shuffled(things: Iterable[Thing], chance: Chance) -> list[Thing]:
+def shuffle(things: Iterable[Thing], chance: Chance) -> list[Thing]:
     """Return things in an order that is uniformly random.
 
     Examples:
         >>> from evenhand.randomness import outcomes
-        >>> set(outcomes(lambda chance: tuple(shuffled("abc", chance))).values())
+        >>> set(outcomes(lambda chance: tuple(shuffle("abc", chance))).values())
         {Fraction(1, 6)}
     """
     remaining = list(things)
@@ -322,8 +305,8 @@ def hand_out(items: Sequence[Label], excluded: Held, chance: Chance) -> Rows:
     rows: list[tuple[Label, Label]] = []
     remaining = list(items)
     while remaining:
-        remaining = shuffled(remaining, chance)
-        taken = _matched(remaining, shuffled(has, chance), has)
+        remaining = shuffle(remaining, chance)
+        taken = _match_items(remaining, shuffle(has, chance), has)
         if not taken:
             names = listing(sorted(set(remaining), key=str))
             raise DesignError(
@@ -342,7 +325,9 @@ def hand_out(items: Sequence[Label], excluded: Held, chance: Chance) -> Rows:
     return tuple(rows)
 
 
-def _matched(items: list[Label], people: list[Label], has: Held) -> dict[Label, int]:
+def _match_items(
+    items: list[Label], people: list[Label], has: Held
+) -> dict[Label, int]:
     """Find somebody for as many items as possible, one item each at most."""
     taken: dict[Label, int] = {}
 
@@ -459,7 +444,11 @@ def reserve_order(reserves: Sequence[Label], secret: str) -> tuple[Label, ...]:
     text = f"{RESERVES_PREFIX}{secret}"
     seed = int(hashlib.sha256(text.encode()).hexdigest(), 16)
     chance = Drawn(stream(seed, "design reserves"))
-    return tuple(shuffled(_distinct(reserves, "reserve"), chance)) if reserves else ()
+    return (
+        tuple(shuffle(_distinct_labels(reserves, "reserve"), chance))
+        if reserves
+        else ()
+    )
 
 
 def fresh_secret() -> str:
@@ -492,25 +481,25 @@ def _amend(change: Amendment) -> Assignment:
     """Draw an amendment with the seed that follows from the first one."""
     text = f"{AMEND_PREFIX}{change.before.seed}:{len(change.before.chain) + 1}"
     seed = int(hashlib.sha256(text.encode()).hexdigest(), 16)
-    return amended(change, Drawn(stream(seed, "design amend")))
+    return apply_amendment(change, Drawn(stream(seed, "design amend")))
 
 
-def _check(design: str, groups: object, **only_balanced: object) -> None:
-    """Refuse an unknown design, and options that it has no use for."""
-    if not isinstance(design, str) or design not in DESIGNS:
-        raise OptionError(unknown("design", design, DESIGNS))
-    unused = {} if design == "balanced" else only_balanced
-    unused |= {} if design in designs.GROUPED else {"groups": groups}
-    for name, value in unused.items():
-        if value is not None:
-            owners = designs.GROUPED if name == "groups" else ["balanced"]
+def _refuse_options(design: RandomDesign, **options: object) -> None:
+    """Refuse options that a design has no use for."""
+    for name, value in options.items():
+        if value is not None and name not in design.options:
+            owners = [
+                owner.name
+                for owner in RandomDesign.registry.values()
+                if name in owner.options
+            ]
             raise OptionError(
-                f"{name} must be left out for design {design!r}, got {quote(value)}. "
-                f"It belongs to {listing(owners)}."
+                f"{name} must be left out for design {design.name!r}, got "
+                f"{quote(value)}. It belongs to {listing(owners)}."
             )
 
 
-def _distinct(values: Sequence[Label], what: str) -> tuple[Label, ...]:
+def _distinct_labels(values: Sequence[Label], what: str) -> tuple[Label, ...]:
     series = label_series(values, what, Source())
     if len(series) == 0:
         raise DesignError(f"{what}s must hold at least one label, got none.")
@@ -538,22 +527,24 @@ def _conflicts(
     """Return the codes of reviewer and item of each conflict."""
     for conflict in conflicts:
         apart = isinstance(conflict, Iterable) and not isinstance(conflict, str)
-        if not apart or len([*conflict]) != designs.PAIR:
+        if not apart or len([*conflict]) != 2:
             raise must_be("conflicts", "pairs of a reviewer and an item", conflict)
     reviewer_codes = _codes("reviewer", (person for person, _ in conflicts), reviewers)
     item_codes = _codes("item", (item for _, item in conflicts), items)
     return sorted(set(zip(reviewer_codes, item_codes, strict=True)))
 
 
-def _grouped(groups: Groups, reviewers: tuple[Label, ...], design: str) -> Rows:
+def _group_rows(
+    groups: Groups, reviewers: tuple[Label, ...], design: RandomDesign
+) -> Rows:
     codes = _codes("reviewer", groups, reviewers)
     named = dict(zip(codes, groups.values(), strict=True))
     for code, reviewer in enumerate(reviewers):
         if code not in named:
             raise DesignError(
-                f"groups must name the {designs.GROUPED[design]} of each reviewer, got "
+                f"groups must name the {design.group} of each reviewer, got "
                 f"none for {reviewer!r}."
             )
     values = [named[code] for code in range(len(reviewers))]
-    labels = label_series(values, designs.GROUPED[design], Source()).to_list()
+    labels = label_series(values, design.group, Source()).to_list()
     return tuple(zip(reviewers, labels, strict=True))

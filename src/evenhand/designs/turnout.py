@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.claims import Label
+from evenhand.designs.design import TwoItemDesign, as_design
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 NEARLY_IMPOSSIBLE = 0.001
 # What a tail leaves out, as a share of what it has.
 NEGLIGIBLE = 1e-17
-TESTED = ("halves", "coins", "matched")
 
 
 class Turnout(NamedTuple):
@@ -77,7 +77,7 @@ def turnout(
         rated: Those rows of the first draw that have a rating.
 
     Returns:
-        The counts; None for panels.
+        The counts; None if the design sends groups that stay together.
 
     Examples:
         >>> from evenhand.designs.drawing import assign
@@ -86,10 +86,11 @@ def turnout(
         Turnout(answered=(2, 1), given=(2, 2))
     """
     first, (first_item, second_item) = assignment.chain[0], assignment.items
-    if first.design not in TESTED:
+    symmetry = as_design(first.design, TwoItemDesign).symmetry
+    if symmetry == "items":
         return None
     there = set(rated)
-    if first.design == "matched":
+    if symmetry == "partners":
         pairs, group = defaultdict[Label, list[Label]](list), dict(first.groups or ())
         for reviewer, item in there:
             pairs[group[reviewer]].append(item)

@@ -20,8 +20,8 @@ from evenhand.columns import (
     label_series,
     number_series,
 )
-from evenhand.designs import GROUPED
 from evenhand.designs.assignment import ESCAPED
+from evenhand.designs.design import RandomDesign, as_design
 from evenhand.errors import listing
 from evenhand.formats.delimited import check_text, read_cells
 from evenhand.formats.files import fetch
@@ -138,7 +138,7 @@ def to_csv(assignment: Assignment) -> str:
         a,B
     """
     groups = dict(assignment.groups or ())
-    more = [GROUPED[assignment.design]] if groups else []
+    more = [as_design(assignment.design, RandomDesign).group] if groups else []
     lines = [csv_line(["reviewer", "item", *more])]
     for reviewer, item in assignment.rows:
         group = [groups[reviewer]] if groups else []

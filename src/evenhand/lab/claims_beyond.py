@@ -18,7 +18,7 @@ from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Guarded, Votes
 from evenhand.ab.pvalues import p_values
 from evenhand.ab.weights import rational
-from evenhand.designs import AB_DESIGNS
+from evenhand.designs.design import TwoItemDesign, as_design, names_of
 from evenhand.lab import claims_paper, dominance
 from evenhand.lab.claims_paper import over_half
 from evenhand.lab.dominance import Contest, against_coin, contest, scales_text
@@ -27,6 +27,7 @@ from evenhand.lab.worlds import (
     TRUTHS,
     Estimator,
     World,
+    assignments,
     exact_first,
     flips,
     graph,
@@ -61,7 +62,7 @@ def theorem_g(_: Trial) -> Evidence:
     1 and 3, ties included ({count} cases).
     """
     margins: list[tuple[Fraction, str]] = []
-    for design, m in itertools.product(AB_DESIGNS, (2, 4)):
+    for design, m in itertools.product(names_of("compare"), (2, 4)):
         margins += over_half(FIXED, design, m, _tables(m, design))
     return least(margins, strict=False, count=len(margins))
 
@@ -80,8 +81,11 @@ def theorem_g_strict(trial: Trial) -> Evidence:
             against_coin(_guarded_chance(statistic), design, m, "only", TRUTHS[:1]),
             trial.pick(12, 300) // (m // 2),
         )
-        for design, m, statistic in itertools.product(AB_DESIGNS, (2, 4), GUARDED)
-        if (design, m) != ("panels", 2)
+        for design, m, statistic in itertools.product(
+            names_of("compare"), (2, 4), GUARDED
+        )
+        # Two reviewers of one panel never score both items.
+        if any(0 < sum(sides) < m for sides in assignments(design, m))
     )
 
 
@@ -128,7 +132,7 @@ def _tables(m: int, design: str) -> Iterator[Table]:
     scores = [Fraction(score) for score in (0, 1, 3)]
     kinds = itertools.combinations_with_replacement(scores, 2)
     # Who is who does not matter, nor which pair or panel is which.
-    if design in ("halves", "coins"):
+    if not as_design(design, TwoItemDesign).group:
         return itertools.combinations_with_replacement(kinds, m)
     couples = itertools.combinations_with_replacement(kinds, 2)
     chosen = itertools.combinations_with_replacement(couples, m // 2)
@@ -148,14 +152,14 @@ def theorem_d(trial: Trial) -> Evidence:
     most = trial.pick(4, 6)
     margin, text = max(
         witness
-        for design, m in itertools.product(AB_DESIGNS, range(2, most + 1, 2))
+        for design, m in itertools.product(names_of("compare"), range(2, most + 1, 2))
         for witness in over_half(FIXED, design, m, [_apart(m, 4)])
     )
     with_coins = [
         against_coin(_guarded_chance(statistic), design, 4, "only").margin(
             TRUTHS[0], _apart(4, FAR)
         )
-        for design, statistic in itertools.product(AB_DESIGNS, GUARDED)
+        for design, statistic in itertools.product(names_of("compare"), GUARDED)
     ]
     holds = margin <= 0 < min(with_coins) <= max(with_coins) < Fraction(1, 10**6)
     return Evidence(margin, holds, text, {"most": most})

@@ -7,18 +7,22 @@ Trials of a scenario are drawn many at a time: true values, who scores what, sco
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand import designs
+from evenhand.designs.design import (
+    ManyItemDesign,
+    RandomDesign,
+    TwoItemDesign,
+    names_of,
+)
 from evenhand.errors import DesignError, OptionError, must_be, require_whole, unknown
 from evenhand.lab.scales import Known, Scales, read, require, scales
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from numpy.random import Generator
     from numpy.typing import NDArray
@@ -30,15 +34,33 @@ if TYPE_CHECKING:
 
 # A block of 64 trials takes a gigabyte then.
 MOST_SCORES = 2_000_000
-DESIGNS: Final = {
-    "compare": designs.AB_DESIGNS,
-    "rank": (*designs.RANKING_DESIGNS, "everything"),
-}
+JOBS = ("compare", "rank")
 # How many SDs of normal values are taken for their range.
 FAR = 4
-FEWEST_RANKED = 3
-USUAL = 10
-USUAL_PER_REVIEWER = 3
+USUAL_ITEMS = 10
+
+
+class Everything(ManyItemDesign):
+    """Give every item to every reviewer, which nothing random is needed for."""
+
+    name = "everything"
+    job = "simulate"
+
+    def usual_sizes(self, n_items: int) -> tuple[int, int]:
+        """Return as many reviewers as items, and all items for each."""
+        return n_items, n_items
+
+    def items_each(self, n_items: int, per_reviewer: int) -> int:
+        """Return all items."""
+        del per_reviewer
+        return n_items
+
+    def draw_bundles(
+        self, trials: int, n_items: int, n_reviewers: int, each: int, rng: Generator
+    ) -> Codes:
+        """Return all items for each reviewer."""
+        del each, rng
+        return np.broadcast_to(np.arange(n_items), (trials, n_reviewers, n_items))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +116,17 @@ class Scenario:
                 require_whole(field.name, value, 0)
             elif not isinstance(value, str):
                 raise must_be(field.name, "text", value)
-        _require_choice("job", self.job, DESIGNS)
+        if self.job not in JOBS:
+            raise OptionError(unknown("job", self.job, JOBS))
+        names = names_of(
+            *(("rank", "simulate") if self.job == "rank" else ("compare",))
+        )
+        # Frozen from here on.
+        object.__setattr__(self, "design", self.design or names[0])
+        if self.design not in names:
+            raise OptionError(unknown("design", self.design, names))
         for name, value in _defaults(self).items():
-            # Frozen from here on.
             object.__setattr__(self, name, value)
-        _require_choice("design", self.design, DESIGNS[self.job])
         _check(self)
         read("noise", self.noise, NOISES)
         self.family()
@@ -122,60 +150,63 @@ class Scenario:
         law: ValueLaw = read("values", self.values, VALUES)
         return scales(self.scales, span=law.span)
 
+    @property
+    def random_design(self) -> RandomDesign:
+        """The design itself."""
+        return RandomDesign.registry[self.design]
+
+    def partners(self, reviewers: Codes) -> Codes | None:
+        """Return the pair of each of some reviewers, from 1; None without pairs."""
+        law = self.random_design
+        if not isinstance(law, TwoItemDesign) or law.symmetry != "partners":
+            return None
+        return np.array(law.usual_people(self.reviewers))[reviewers - 1] + 1
+
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Scenario))
-
-
-def _require_choice(name: str, value: object, allowed: Collection[str]) -> None:
-    if value not in allowed:
-        raise OptionError(unknown(name, value, allowed))
 
 
 def _defaults(scenario: Scenario) -> dict[str, object]:
     """Return what was left out."""
     rank = scenario.job == "rank"
-    items = scenario.items or (USUAL if rank else 2)
-    design = scenario.design or DESIGNS[scenario.job][0]
-    reviewers, per = {
-        "pairs": (math.comb(items, 2) // 2, 2),
-        "balanced": (items, min(items, USUAL_PER_REVIEWER)),
-        "everything": (items, items),
-    }.get(design, (USUAL, 0))
+    items = scenario.items or (USUAL_ITEMS if rank else 2)
+    reviewers, per_reviewer = scenario.random_design.usual_sizes(items)
     usual = {
         "items": items,
         "reviewers": reviewers,
         "values": f"uniform:0:{items if rank else 1}",
-        "design": design,
-        "per_reviewer": per,
-        "panels": 2 * (design == "panels"),
+        "per_reviewer": per_reviewer,
+        "panels": 2 * _has_panels(scenario),
     }
     return {name: getattr(scenario, name) or value for name, value in usual.items()}
+
+
+def _has_panels(scenario: Scenario) -> bool:
+    """Say whether its design has groups whose number is free."""
+    law = scenario.random_design
+    return bool(law.group) and scenario.partners(np.arange(1)) is None
 
 
 def _check(scenario: Scenario) -> None:
     n, m, design = scenario.items, scenario.reviewers, scenario.design
     per, panels = scenario.per_reviewer, scenario.panels
-    fewest = FEWEST_RANKED if design == "pairs" else 2
-    exact, most = ("at least", n) if scenario.job == "rank" else ("exactly", 2)
+    law, paneled = scenario.random_design, panels and _has_panels(scenario)
+    fewest, wanted, exact, most = 2, 0, "exactly", 2
+    if isinstance(law, ManyItemDesign):
+        fewest, exact, most = law.fewest_items, "at least", n
+        wanted = law.items_each(n, per)
     misfit = not fewest <= n <= most
-    wanted = {"pairs": 2, "everything": n, "balanced": per}.get(design, 0)
-    pairs, paneled = math.comb(n, 2), panels and design == "panels"
     broken = {
         f"items must be {exact} {fewest} for job {scenario.job!r}, got {n}.": misfit,
         f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, got "
         f"{n} times {m}.": n * m > MOST_SCORES,
-        f"reviewers must be even for design 'matched', got {m}. Use 'halves', where a "
-        "coin decides which item gets the extra reviewer.": design == "matched"
-        and m % 2,
         f"panels must be left out for design {design!r}.": panels and not paneled,
         f"panels must be from 2 to the {m} reviewers, got {panels}.": paneled
         and panels not in range(2, m + 1),
         f"per_reviewer must be {wanted} for design {design!r}, got {per}. Use "
         "'balanced' for other numbers.": per != wanted,
         f"per_reviewer must be at most items = {n}, got {per}.": per > n,
-        f"reviewers must be fewer than {pairs}, the number of pairs of {n} items, for "
-        f"design 'pairs', got {m}. With every pair compared no theorem applies; "
-        "'balanced' may repeat a pair.": design == "pairs" and m >= pairs,
+        law.misfit(n, m): law.misfit(n, m),
     }
     for sentence in (sentence for sentence, holds in broken.items() if holds):
         raise DesignError(sentence)
@@ -252,9 +283,12 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
         >>> draw_trials(Scenario(reviewers=4), 3, np.random.default_rng(7)).scores.shape
         (3, 4, 1)
     """
-    n, m, compares = scenario.items, scenario.reviewers, scenario.job == "compare"
+    n, m, law = scenario.items, scenario.reviewers, scenario.random_design
     values = read("values", scenario.values, VALUES).draw(rng, (trials, n))
-    assigned = (_sides if compares else _bundles)(scenario, trials, rng)
+    if isinstance(law, TwoItemDesign):
+        assigned = law.draw_sides(trials, m, scenario.panels, rng)[..., None]
+    elif isinstance(law, ManyItemDesign):
+        assigned = law.draw_bundles(trials, n, m, scenario.per_reviewer, rng)
     # Every item on the scale of every reviewer.
     wide = np.broadcast_to(values[:, None, :], (trials, m, n))
     potential = scenario.family().apply(wide, rng)
@@ -268,41 +302,12 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
         text = "scores must be finite, got one beyond floats. Choose tamer scales."
         raise OptionError(text)
     # A reviewer of one of two items has one noise, whichever item it is.
-    ordered = np.sort(potential + noise if compares else scores, axis=-1)
+    ordered = np.sort(
+        potential + noise if scenario.job == "compare" else scores, axis=-1
+    )
     tied = (ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2))
     pairing = rng.random((trials, m))
-    if scenario.design == "matched":
+    if scenario.partners(np.arange(m)) is not None:
         # One of each pair has each item, so pairs are found in the order they are in.
         pairing = np.broadcast_to(np.arange(m) / m, (trials, m))
     return Trials(values, assigned, scores, tied, pairing)
-
-
-def _sides(scenario: Scenario, trials: int, rng: Generator) -> Codes:
-    """Draw one of two items for each reviewer, as the designs do."""
-    m = scenario.reviewers
-    if scenario.design == "coins":
-        sides = rng.integers(2, size=(trials, m))
-    elif scenario.design == "matched":
-        firsts = rng.integers(2, size=(trials, m // 2))
-        sides = np.stack([firsts, 1 - firsts], axis=-1).reshape(trials, m)
-    else:
-        # Panels of reviewers in index order, as equal in size as can be.
-        count = scenario.panels if scenario.design == "panels" else m
-        places = rng.permuted(np.tile(np.arange(count), (trials, 1)), axis=1)
-        fewer = count // 2 + rng.integers(1 + count % 2, size=(trials, 1))
-        sides = (places >= fewer)[:, np.arange(m) * count // m].astype(np.int64)
-    return sides[..., None]
-
-
-def _bundles(scenario: Scenario, trials: int, rng: Generator) -> Codes:
-    """Draw the items of each reviewer, as the designs do."""
-    n, m = scenario.items, scenario.reviewers
-    if scenario.design == "everything":
-        return np.broadcast_to(np.arange(n), (trials, m, n))
-    if scenario.design == "balanced":
-        each = scenario.per_reviewer
-        drawn = [designs.balanced(n, m, each, rng=rng) for _ in range(trials)]
-        return np.stack(drawn)
-    pairs = np.stack(np.triu_indices(n, 1), axis=-1)
-    chosen = [rng.choice(len(pairs), m, replace=False) for _ in range(trials)]
-    return pairs[np.stack(chosen)]

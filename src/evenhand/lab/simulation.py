@@ -240,7 +240,7 @@ def draw_ratings(
         reviewers,
         assigned.ravel() + 1,
         trial.scores[0].ravel(),
-        pairs=(reviewers + 1) // 2 if scenario.design == "matched" else None,
+        pairs=scenario.partners(reviewers),
         all_items=range(1, scenario.items + 1),
     )
     return ratings, dict(enumerate(trial.values[0].tolist(), start=1))

@@ -30,9 +30,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from evenhand import designs, losses
+from evenhand import losses
 from evenhand.ab import rules
 from evenhand.ab.methods import Rule
+from evenhand.designs.design import TwoItemDesign, as_design
 from evenhand.method import as_method
 from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
@@ -78,8 +79,7 @@ def assignments(design: str, n_reviewers: int) -> dict[Sides, Fraction]:
     """Return every assignment of a design with its exact probability.
 
     Args:
-        design: "halves", "coins", "matched" (neighbours are a pair) or "panels"
-            (neighbours are a panel).
+        design: A design for two items; neighbours are a pair or panel.
         n_reviewers: Number of reviewers.
 
     Returns:
@@ -89,9 +89,8 @@ def assignments(design: str, n_reviewers: int) -> dict[Sides, Fraction]:
         >>> assignments("matched", 2)
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     """
-    alone = design in ("halves", "coins")
-    people = n_reviewers if alone else [r // 2 for r in range(n_reviewers)]
-    return designs.law(design, people)
+    chosen = as_design(design, TwoItemDesign)
+    return chosen.law(chosen.usual_people(n_reviewers))
 
 
 def own_rule(rule: OwnRule) -> Chances:
@@ -135,8 +134,9 @@ def duel(
     chances: Chances = rule
     # Assignments and pairings with the same numbers of scores are asked together.
     ways: dict[int, list[tuple[Sides, Sides, Fraction]]] = defaultdict(list)
+    paired = as_design(design, TwoItemDesign).symmetry == "partners"
     for sides, probability in assignments(design, n_reviewers).items():
-        taken = pairings(sides, "none" if design == "matched" else pairs)
+        taken = pairings(sides, "none" if paired else pairs)
         for first_side, second_side in taken:
             ways[len(first_side)].append(
                 (first_side, second_side, probability / len(taken))

@@ -97,7 +97,7 @@ def fixed_sums(ratings: Ratings) -> Notice | None:
     scores = ratings.scores[rows] / unit
     sums = totals(reviewers, scores, int(reviewers[-1]) + 1)
     close = CLOSE * float(scores.std())
-    are_votes = loads.max() == 2 and len(np.unique(scores)) <= VOTE_LEVELS  # noqa: PLR2004 - items of a vote
+    are_votes = loads.max() == 2 and len(np.unique(scores)) <= VOTE_LEVELS
     most = BOTH_ALIKE if are_votes else SLIPS
     for form in _forms(ratings, sums, loads[loads > 1], unit):
         kept = int((np.abs(sums - form.totals) <= close).sum())
@@ -125,7 +125,7 @@ def _forms(ratings: Ratings, sums: Scores, loads: Codes, unit: float) -> Iterato
     middle = float(np.median(sums))
     # Rounded, as a sum of shares is 1 but for the last digits.
     total = round(middle * unit, 9) + 0.0
-    sentence = VOTES if loads.max() == 2 else BUDGET  # noqa: PLR2004 - items of a vote
+    sentence = VOTES if loads.max() == 2 else BUDGET
     yield Form(np.full_like(sums, middle), 1, sentence, total)
     # The middle sum of each load, of sums sorted by load.
     _, place, counts = np.unique(loads, return_inverse=True, return_counts=True)

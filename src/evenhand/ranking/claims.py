@@ -26,12 +26,11 @@ from evenhand.claims import (
     certify,
     selection_findings,
 )
-from evenhand.designs import PAIR, RANKING_DESIGNS
+from evenhand.designs.design import ManyItemDesign, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.arrays import Codes
     from evenhand.claims import Json
     from evenhand.designs.assignment import Declared
     from evenhand.ranking.methods import Answer, RankMethod
@@ -140,7 +139,7 @@ def ranking_certificate(
     ratings: Ratings,
     method: RankMethod,
     answer: Answer,
-    declared: Declared,
+    declared: Declared[ManyItemDesign],
     *,
     distinct: bool = False,
 ) -> Certificate:
@@ -154,13 +153,14 @@ def ranking_certificate(
         distinct: Whether it was declared that no reviewer would tie two items.
 
     Examples:
+        >>> from evenhand.designs import Pairs
         >>> from evenhand.designs.assignment import Declared
         >>> from evenhand.ranking.methods import Answer, Topological
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
         >>> answer = Answer(np.arange(3))
         >>> ranking_certificate(
-        ...     ratings, Topological(), answer, Declared("pairs"), distinct=True
+        ...     ratings, Topological(), answer, Declared(Pairs()), distinct=True
         ... ).theorem
         'paper Lemma 1'
     """
@@ -170,7 +170,9 @@ def ranking_certificate(
     if answer.ties is not None and any(draw.anchors for draw in answer.ties.draws):
         claim = replace(claim, theorem="A")
     findings = (
-        assignment_finding(declared.design, RANKING_DESIGNS, backing=declared.backing),
+        assignment_finding(
+            declared.design_name, names_of("rank"), backing=declared.backing
+        ),
         *_tie_findings(ratings, split=answer.split is not None, distinct=distinct),
         *_load_findings(ratings, method, answer, declared),
         *((WHY_SPLIT[answer.split], *SPLIT) if answer.split else WHOLE),
@@ -202,13 +204,16 @@ def _tie_findings(
 
 
 def _load_findings(
-    ratings: Ratings, method: RankMethod, answer: Answer, declared: Declared
+    ratings: Ratings,
+    method: RankMethod,
+    answer: Answer,
+    declared: Declared[ManyItemDesign],
 ) -> Iterator[Finding]:
     loads = np.bincount(ratings.reviewer_codes)
     even = bool(loads.min() == loads.max())
     enough = even if answer.ties is None else answer.ties.equal_loads
     facts = {"least": int(loads.min()), "most": int(loads.max())}
-    if declared.design == "pairs" and not _distinct_pairs(ratings, loads):
+    if declared.design is not None and not declared.design.follow(ratings):
         yield Finding("not_pairs", "void")
     elif not method.ordinal and not enough and not declared.whole:
         yield Finding("unequal_loads", "void", facts)
@@ -216,11 +221,3 @@ def _load_findings(
         yield Finding("equal_loads", "checked", facts)
     elif not method.ordinal:
         yield Finding("equal_tied_loads" if enough else "drawn_loads", "checked")
-
-
-def _distinct_pairs(ratings: Ratings, loads: Codes) -> bool:
-    if not (loads == PAIR).all():
-        return False
-    # Ratings come by reviewer and item.
-    pairs = ratings.item_codes.reshape(-1, PAIR)
-    return len(np.unique(pairs, axis=0)) == len(pairs)

@@ -275,7 +275,7 @@ def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
     p = (1 + np.count_nonzero(above <= SMALLEST)) / (1 + SHUFFLES)
     if np.std(shuffled) > LARGEST_ERROR * same.sum() - SMALLEST or p <= CHANCE:
         return ()
-    votes = loads.max() == 2 and len(same) <= LINKED  # noqa: PLR2004 - items of a vote
+    votes = loads.max() == 2 and len(same) <= LINKED
     if votes and _agree_by_links(reviewers, items, sums):
         return ()
     text = (

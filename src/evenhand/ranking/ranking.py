@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.claims import Notice, certify
-from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
+from evenhand.designs.design import ManyItemDesign
 from evenhand.errors import OptionError, must_be, quote
 from evenhand.method import as_method
 from evenhand.models.means import mean, spread
@@ -149,7 +149,7 @@ def rank(
         raise OptionError(f"distinct must be True or False, got {quote(distinct)}.")
     if isinstance(design, str) and design.endswith(DISTINCT):
         design, distinct = design.removesuffix(DISTINCT), True
-    declared = declare(design, assignment, RANKING_DESIGNS, ratings)
+    declared = declare(design, assignment, ManyItemDesign, ratings)
     if assignment is not None:
         lost = assignment.unrated(ratings)
         ratings = ratings.with_unrated_items(lost, len(assignment.items))
@@ -194,7 +194,7 @@ def _of_ratings(
     task: Task,
     method: RankMethod,
     answer: Answer,
-    declared: Declared,
+    declared: Declared[ManyItemDesign],
     *,
     distinct: bool,
 ) -> Ranking:
@@ -211,7 +211,7 @@ def _of_ratings(
         replace(answer, uncertainty=sure),
         ratings,
         tuple(_scores(ratings)),
-        {"design": declared.design, "distinct": distinct},
+        {"design": declared.design_name, "distinct": distinct},
         certificate=ranking_certificate(*data, distinct=distinct),
         draws=tuple(_draws(ratings, answer)),
         seed=task.seed,

@@ -198,7 +198,7 @@ def brief(value: Json) -> str:
     if isinstance(value, Absent):
         return value
     text = canonical(value)
-    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def is_dict(value: object) -> TypeGuard[Mapping[str, Any]]:

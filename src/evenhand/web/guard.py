@@ -145,6 +145,6 @@ class Limit:
             self._left[client] = (permits, now)
             return (1 - permits) / self.rate
         self._left[client] = (permits - 1, now)
-        if len(self._left) > 50_000:  # noqa: PLR2004 - some megabytes
+        if len(self._left) > 50_000:
             self._left.clear()
         return 0.0

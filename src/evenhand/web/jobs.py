@@ -61,7 +61,7 @@ class Workers:
                 if self._stopped:
                     # A job that was asked for is done after the next start.
                     raise asyncio.CancelledError from None
-                if attempt == 2:  # noqa: PLR2004 - the second time too
+                if attempt == 2:
                     raise
         return None
 

@@ -603,7 +603,7 @@ async def repair(request: Request) -> Response:
     try:
         await site.writer.change(do)
     except RefusedError as error:
-        if error.status == 404:  # noqa: PLR2004 - there is no page of this reviewer
+        if error.status == 404:
             raise
         return _person_page(request, row, error.status, str(error))
     where = "/links" if kind == "link" else ""

@@ -189,7 +189,7 @@ def require_complete(plan: EvaluationPlan) -> None:
     Raises:
         OptionError: If something is missing; it says what.
     """
-    if plan.job == "compare" and len(plan.items) != 2:  # noqa: PLR2004 - A and B
+    if plan.job == "compare" and len(plan.items) != 2:
         raise OptionError(
             f"To compare there must be two items, got {len(plan.items)}. Choose rank "
             "for more."

@@ -16,8 +16,8 @@ import polars as pl
 
 from evenhand.ab.comparison import compare
 from evenhand.claims import NONE
-from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
+from evenhand.designs.design import ManyItemDesign
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.errors import EvenhandError, plural
 from evenhand.lab.scenario import Scenario
@@ -118,7 +118,7 @@ def _best(plan: EvaluationPlan, drawn: Assignment, method: str, ratings: Any) ->
         ratings,
         as_method(method, RankMethod),
         Answer(np.arange(ratings.n_items)),
-        declare(None, drawn, RANKING_DESIGNS, ratings),
+        declare(None, drawn, ManyItemDesign, ratings),
         distinct=plan.distinct,
     )
 

@@ -246,7 +246,7 @@ def _entry(fields: dict[str, Any], place: int) -> Entry:
         kind = NOTE
     score = _number(fields.get("score")) if kind == "score" else None
     base = fields.get("base")
-    if isinstance(base, str) and base.isascii() and base.isdigit() and len(base) < 10:  # noqa: PLR2004 - no such version
+    if isinstance(base, str) and base.isascii() and base.isdigit() and len(base) < 10:
         base = int(base)
     if isinstance(base, bool) or not isinstance(base, int) or not 0 <= base < 2**31:
         raise RefusedError("The version must be a number.", 422)
@@ -326,13 +326,12 @@ def _move_item(text: str, move: str) -> list[int] | None:
     """Read an order, and move one item of it up or down."""
     parts = text.split(",")
     if not all(
-        digits.isascii() and digits.isdigit() and len(digits) < 10  # noqa: PLR2004 - no such place
-        for digits in parts
+        digits.isascii() and digits.isdigit() and len(digits) < 10 for digits in parts
     ):
         return None
     places = [int(digits) for digits in parts]
     place, _, way = move.partition(":")
-    if place.isascii() and place.isdigit() and len(place) < 10 and int(place) in places:  # noqa: PLR2004 - ditto
+    if place.isascii() and place.isdigit() and len(place) < 10 and int(place) in places:
         at = places.index(int(place))
         to = at - 1 if way == "up" else at + 1
         if 0 <= to < len(places):

@@ -131,7 +131,7 @@ def figure(value: float | None) -> str:
     if value is None:
         return ""
     value += 0.0  # no sign of a zero
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"  # noqa: PLR2004 - no exponents for ordinary scores
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def share(value: float | None, *, certain: bool = True) -> str:
