@@ -26,7 +26,7 @@ import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.web import actions, guard, reads
 from evenhand.web.jobs import Workers
@@ -196,7 +196,7 @@ def start(db: str) -> tuple[subprocess.Popen[bytes], int]:
 class Idle(Workers):
     """Nothing is decided, so no process gets ready for it."""
 
-    async def run(self, work: Callable[..., object], *given: object) -> None:
+    async def run(self, work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - nothing
         """Do nothing."""
 
 

@@ -90,7 +90,7 @@ def decide(site: Site, which: int) -> None:
     """Decide in this process, and end a check; their pages are tested elsewhere."""
     for kind in ("decision", "check"):
         number = site.do(actions.ask_job, which, kind, {"method": "adaptive"})
-        task = site.read(organiser.task_of, which, kind, "adaptive")
+        task = site.read(organiser.task_of, which, kind)
         made = {"report": REPORT, "says": "{}"}
         if kind == "decision":
             with mock.patch.object(jobs, "_report", return_value=REPORT):

@@ -214,10 +214,10 @@ class Interleavings(RuleBasedStateMachine):
     def history_is_whole(self) -> None:
         history = self.world.done
         for place, task in self.world.tasks.items():
-            own = [one for one in history if (1, one.reviewer, one.place) == place]
+            own = [one for one in history if (1, one.reviewer_id, one.place) == place]
             assert [one.version for one in own] == list(range(1, task.version + 1))
             assert (own[-1].score if own else None) == task.score
-        assert len({(one.key, one.task) for one in history}) == len(history)
+        assert len({(one.key, one.task_id) for one in history}) == len(history)
         assert [one.n for one in history] == list(range(1, len(history) + 1))
 
     @invariant()

@@ -16,7 +16,7 @@ from evenhand.records.events import minute
 from evenhand.web import actions, guard, reads
 from evenhand.web.accept import Entry, Sending
 from evenhand.web.verify import verify_all
-from evenhand.web.writer import RefusedError, stage_of
+from evenhand.web.writer import RefusedError
 from tests.web.desk import Desk
 from tests.web.scene import decide, publish
 from tests.web.world import NOON, Site
@@ -163,7 +163,7 @@ def test_the_close_is_written_at_the_deadline_whenever_that_is_done(site: Site) 
             connection.rollback()
         lines.append([line for line in last if '"kind":"closed"' in line])
         assert row.closed_at == row.closes_at
-        assert stage_of(row).looked
+        assert row.looked_at is not None
     # So nobody chooses the seed by the moment at which they write it down.
     assert lines[0] == lines[1]
     assert json.loads(lines[0][0])["at"] == minute(NOON + timedelta(days=1))

@@ -86,7 +86,7 @@ class Site:
         digest = guard.digest(token)
         self.do(actions.begin, digest)
         row = self.read(reads.rater, digest)
-        tasks = self.read(reads.tasks, row.evaluation_id, row.reviewer_id)
+        tasks = self.read(reads.tasks, row.evaluation_id, row.id)
         return [
             self.rate(
                 Sending(

@@ -121,10 +121,10 @@ class Open:
 class Done:
     """One entry that was taken: a row of the history."""
 
-    evaluation: int
-    reviewer: int
+    evaluation_id: int
+    reviewer_id: int
     key: str
-    task: int
+    task_id: int
     place: int
     version: int
     kind: str

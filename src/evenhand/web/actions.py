@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +29,13 @@ from evenhand.records.people import (
 from evenhand.records.record import assignment_record, text_of
 from evenhand.web import guard, reads
 from evenhand.web import tables as t
-from evenhand.web.absence import repair as repaired
+from evenhand.web.absence import repair as amend_draw
 from evenhand.web.clock import check_near
 from evenhand.web.plan import draw_codes, lists_record, require_complete
+from evenhand.web.reads import Draw
 from evenhand.web.states import ACTIONS, is_due, refusal, state_at
 from evenhand.web.store import link_token
-from evenhand.web.writer import RefusedError, stage_of
+from evenhand.web.writer import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,10 +43,73 @@ if TYPE_CHECKING:
     from evenhand.claims import Json
     from evenhand.designs.assignment import Assignment
     from evenhand.web.plan import EvaluationPlan
+    from evenhand.web.reads import Evaluation, LinkedReviewer, Progress, Reviewer
 
 NOT_FOUND, GONE = 404, 401
 RETAIN = timedelta(days=180)
 SESSION, SIGN_IN, INVITED = timedelta(days=7), timedelta(minutes=15), timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class LockedEvaluation:
+    """An evaluation that nobody else changes before the commit.
+
+    Attributes:
+        connection: The writer's connection.
+        now: The time.
+        row: Its row, as it was when it was locked.
+    """
+
+    connection: sa.Connection
+    now: datetime
+    row: Evaluation
+
+    @property
+    def id(self) -> int:
+        """Its id."""
+        return self.row.id
+
+    def set(self, **values: object) -> None:
+        """Change its own row."""
+        by_id = t.evaluation.c.id == self.id
+        self.connection.execute(t.evaluation.update().where(by_id).values(**values))
+
+    def insert(self, table: sa.Table, *rows: Mapping[str, object]) -> None:
+        """Write rows below it."""
+        key = {"evaluation_id": self.id}
+        self.connection.execute(table.insert(), [{**key, **row} for row in rows])
+
+    def update(
+        self, table: sa.Table, *only: sa.ColumnElement[bool], **values: object
+    ) -> None:
+        """Change rows below it that meet some conditions."""
+        own = table.c.evaluation_id == self.id
+        self.connection.execute(table.update().where(own, *only).values(**values))
+
+    def delete(self, *tables: sa.Table) -> None:
+        """Delete all rows below it."""
+        for table in tables:
+            own = table.c.evaluation_id == self.id
+            self.connection.execute(table.delete().where(own))
+
+    def log(
+        self,
+        kind: str,
+        says: Mapping[str, Json] | None = None,
+        body: Mapping[str, Json] | None = None,
+    ) -> Event:
+        """Write an event to its log, with what is private about it."""
+        row = reads.by_id(self.connection, self.id)
+        head = reads.heads(self.connection, [row])[self.id]
+        salt = secrets.token_hex(32)
+        payload = None if body is None else payload_hash(salt, body)
+        event = append(head, kind, self.now, says=says, payload=payload)
+        self.insert(t.event, {"n": event.n, "line": event.line, "hash": event.hash})
+        if body is not None:
+            text = json.dumps(body)
+            self.insert(t.payload, {"n": event.n, "salt": salt, "body": text})
+        self.set(head_n=event.n, head_hash=event.hash)
+        return event
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +131,12 @@ class Prepared:
     form: str
 
 
-def prepare(plan: EvaluationPlan, form: str, key: str | None) -> Prepared:
+def prepare(plan: EvaluationPlan, form: str, key: str) -> Prepared:
     """Draw who rates what; this may take a while, so it is done before the writing.
 
     Raises:
         EvenhandError: If the plan is not complete, or there is no such assignment.
     """
-    if key is None:
-        raise RefusedError(
-            "An earlier version of evenhand made this draft. Make a new evaluation."
-        )
     require_complete(plan)
     codes, hidden = draw_codes(plan, key), bool(plan.conflicts)
     drawn = assign(
@@ -90,57 +150,18 @@ def prepare(plan: EvaluationPlan, form: str, key: str | None) -> Prepared:
     return Prepared(plan, codes, lists_record(plan, key), drawn, form)
 
 
-def log(
-    connection: sa.Connection,
-    evaluation_id: int,
-    kind: str,
-    now: datetime,
-    *,
-    says: Mapping[str, Json] | None = None,
-    body: Mapping[str, Json] | None = None,
-) -> Event:
-    """Write an event to the log of an evaluation, whose row is locked."""
-    head = reads.heads(connection, [reads.by_id(connection, evaluation_id)])[
-        evaluation_id
-    ]
-    salt = secrets.token_hex(32)
-    event = append(
-        head,
-        kind,
-        now,
-        says=says,
-        payload=None if body is None else payload_hash(salt, body),
-    )
-    at = {"evaluation_id": evaluation_id, "n": event.n}
-    connection.execute(
-        t.event.insert(), [{**at, "line": event.line, "hash": event.hash}]
-    )
-    if body is not None:
-        connection.execute(
-            t.payload.insert(), [{**at, "salt": salt, "body": json.dumps(body)}]
-        )
-    _set(connection, evaluation_id, head_n=event.n, head_hash=event.hash)
-    return event
-
-
-def _set(connection: sa.Connection, evaluation_id: int, **values: object) -> None:
-    connection.execute(
-        t.evaluation.update().where(t.evaluation.c.id == evaluation_id).values(**values)
-    )
-
-
-def lock_evaluation(connection: sa.Connection, evaluation_id: int) -> Any:  # noqa: ANN401 - a row
-    """Return the row of an evaluation, which nobody else changes before the commit."""
-    by_id = t.evaluation.c.id == evaluation_id
-    return connection.execute(
-        sa.select(t.evaluation).where(by_id).with_for_update()
-    ).one()
+def lock(
+    connection: sa.Connection, now: datetime, evaluation_id: int
+) -> LockedEvaluation:
+    """Lock an evaluation until the commit."""
+    row = reads.by_id(connection, evaluation_id, lock=True)
+    return LockedEvaluation(connection, now, row)
 
 
 def lock_for(
-    connection: sa.Connection, evaluation_id: int, action: str, now: datetime
-) -> Any:  # noqa: ANN401 - a row
-    """Lock an evaluation and return its row, if an action is allowed now.
+    connection: sa.Connection, now: datetime, evaluation_id: int, action: str
+) -> LockedEvaluation:
+    """Lock an evaluation, if an action is allowed now.
 
     A deadline alone closes nothing for good, since one wrong clock would do so; what
     needs the close writes it down, at the deadline whenever that is done.
@@ -148,19 +169,16 @@ def lock_for(
     Raises:
         RefusedError: If it is not; it says why.
     """
-    row = lock_evaluation(connection, evaluation_id)
-    n_begun = sum(
-        person.begun_at is not None
-        for person in reads.people(connection, evaluation_id)
-    )
-    stage = stage_of(row, n_begun)
+    evaluation = lock(connection, now, evaluation_id)
+    people = reads.people(connection, evaluation_id)
+    stage = evaluation.row.stage(sum(person.begun_at is not None for person in people))
     why = refusal(action, stage, now)
     if why is not None:
         raise RefusedError(why)
     if stage.ends_at and is_due(stage, now) and "open" not in ACTIONS[action][0]:
-        _close(connection, evaluation_id, stage.ends_at)
-        row = reads.by_id(connection, evaluation_id)
-    return row
+        _close(replace(evaluation, now=stage.ends_at))
+        evaluation = lock(connection, now, evaluation_id)
+    return evaluation
 
 
 def create(
@@ -176,33 +194,27 @@ def create(
         Its id and its public name.
     """
     key = fresh_secret()
-    secret = secret_of(key)
-    slug = slug or guard.fresh_slug()
+    seal, slug = seal_of(secret_of(key)), slug or guard.fresh_slug()
+    values = {"slug": slug, "state": "draft", "form": json.dumps(dict(form))}
+    values |= {"title": form.get("title", "") or "Untitled", "created_at": t.stamp(now)}
+    heads = {"first_seal": seal, "head_n": 0, "head_hash": seal}
     evaluation_id = connection.execute(
-        t.evaluation.insert().returning(t.evaluation.c.id),
-        {
-            "slug": slug,
-            "title": form.get("title", "") or "Untitled",
-            "state": "draft",
-            "form": json.dumps(dict(form)),
-            "first_seal": seal_of(secret),
-            "head_n": 0,
-            "head_hash": seal_of(secret),
-            "created_at": t.stamp(now),
-        },
+        t.evaluation.insert().returning(t.evaluation.c.id), {**values, **heads}
     ).scalar_one()
-    columns = {"evaluation_id": evaluation_id}
-    connection.execute(t.secret.insert(), [{**columns, "number": 1, "secret": secret}])
-    connection.execute(t.private.insert(), [{**columns, "number": 1, "key": key}])
-    connection.execute(t.member.insert(), [{**columns, "organiser_id": organiser}])
-    log(
-        connection,
-        evaluation_id,
-        "created",
-        now,
-        says={"draw": 1, "seal": seal_of(secret)},
-    )
+    evaluation = lock(connection, now, evaluation_id)
+    evaluation.insert(t.member, {"organiser_id": organiser})
+    _write_secret(evaluation, "created", 1, key)
     return evaluation_id, slug
+
+
+def _write_secret(
+    evaluation: LockedEvaluation, event: str, number: int, key: str
+) -> None:
+    """Keep the secret of a new draw, and log its seal."""
+    secret = secret_of(key)
+    evaluation.insert(t.secret, {"number": number, "secret": secret})
+    evaluation.insert(t.private, {"number": number, "key": key})
+    evaluation.log(event, {"draw": number, "seal": seal_of(secret)})
 
 
 def save(
@@ -226,10 +238,9 @@ def save(
         raise RefusedError("There is no such evaluation of yours.", NOT_FOUND)
     text = json.dumps(dict(form))
     if row.form != text:
-        lock_for(connection, row.id, "edit", now)
         title = form.get("title", "") or "Untitled"
-        _set(connection, row.id, form=text, title=title)
-    return int(row.id)
+        lock_for(connection, now, row.id, "edit").set(form=text, title=title)
+    return row.id
 
 
 def seal(
@@ -240,164 +251,108 @@ def seal(
     key: bytes,
 ) -> None:
     """Fix lists, design and rules, write down the draw, and make the links."""
-    row = lock_for(connection, evaluation_id, "seal", now)
-    if row.form != prepared.form:
+    evaluation = lock_for(connection, now, evaluation_id, "seal")
+    plan, number = prepared.plan, evaluation.row.draw
+    if evaluation.row.form != prepared.form:
         raise RefusedError("The draft was changed meanwhile. Seal it again.")
-    check_near(prepared.plan.closes_at, now)
+    check_near(plan.closes_at, now)
     record = assignment_record(prepared.drawn)
     secret = reads.secret(connection, evaluation_id)
-    columns = {"evaluation_id": evaluation_id}
-    connection.execute(
-        t.draw.insert(),
-        [
-            {
-                **columns,
-                "number": row.draw,
-                "part": 1,
-                "seal": seal_of(secret),
-                "lists": text_of(prepared.lists),
-                "record": text_of(record),
-                "drawn_at": t.stamp(now),
-            }
-        ],
-    )
-    connection.execute(
-        t.private.update()
-        .where(
-            t.private.c.evaluation_id == evaluation_id, t.private.c.number == row.draw
-        )
-        .values(conflicts=json.dumps(prepared.drawn.conflicts))
-    )
-    _write_people(connection, evaluation_id, prepared, secret)
-    _write_tasks(connection, evaluation_id, prepared.drawn)
-    people = reads.people(connection, evaluation_id)
-    for person in people:
+    lists = text_of(prepared.lists)
+    _write_draw(evaluation, Draw(number, 1, seal_of(secret), lists, text_of(record)))
+    hidden = json.dumps(prepared.drawn.conflicts)
+    evaluation.update(t.private, t.private.c.number == number, conflicts=hidden)
+    _write_people(evaluation, prepared, secret)
+    _write_tasks(evaluation, prepared.drawn)
+    for person in reads.people(connection, evaluation_id):
         if person.role == "regular":
-            make_link(connection, now, row, person.id, key)
-    plan = prepared.plan
-    _set(
-        connection,
-        evaluation_id,
+            make_link(evaluation, person.id, key)
+    evaluation.set(
         state="sealed",
         title=plan.title,
         scale=json.dumps(plan.scale.to_dict()),
-        closes_at=None if plan.closes_at is None else t.stamp(plan.closes_at),
+        closes_at=plan.closes_at and t.stamp(plan.closes_at),
         zone=plan.zone,
         grace=plan.grace,
     )
-    says: dict[str, Json] = {
-        "draw": row.draw,
+    says = {
+        "draw": number,
         "seal": seal_of(secret),
         "lists_sha256": prepared.lists["sha256"],
         "record_sha256": record["sha256"],
     }
-    log(connection, evaluation_id, "sealed", now, says=says)
+    evaluation.log("sealed", says)
     if plan.at_once:
         open_now(connection, now, evaluation_id)
 
 
+def _write_draw(evaluation: LockedEvaluation, draw: Draw) -> None:
+    evaluation.insert(t.draw, {**asdict(draw), "drawn_at": t.stamp(evaluation.now)})
+
+
 def _write_people(
-    connection: sa.Connection, evaluation_id: int, prepared: Prepared, secret: str
+    evaluation: LockedEvaluation, prepared: Prepared, secret: str
 ) -> None:
     plan, codes = prepared.plan, prepared.codes
-    columns = {"evaluation_id": evaluation_id}
-    connection.execute(
-        t.item.insert(),
-        [
-            {
-                **columns,
-                "id": n,
-                "label": item.label,
-                "title": item.title,
-                "url": item.url,
-            }
-            for n, item in enumerate(plan.items, start=1)
-        ],
-    )
+    items = ({"id": n, **asdict(item)} for n, item in enumerate(plan.items, start=1))
+    evaluation.insert(t.item, *items)
     order = reserve_order([codes[person.name] for person in plan.reserves], secret)
     turns = {str(code): turn for turn, code in enumerate(order, start=1)}
-    connection.execute(
-        t.reviewer.insert(),
-        [
-            {
-                **columns,
-                "id": n,
-                "label": codes[person.name],
-                "name": person.name,
-                "email": person.email,
-                "role": "reserve" if codes[person.name] in turns else "regular",
-                "turn": turns.get(codes[person.name]),
-                "state": "invited",
-            }
-            for n, person in enumerate((*plan.people, *plan.reserves), start=1)
-        ],
-    )
+    rows = [
+        {
+            "id": n,
+            "label": codes[person.name],
+            **asdict(person),
+            "role": "reserve" if codes[person.name] in turns else "regular",
+            "turn": turns.get(codes[person.name]),
+            "state": "invited",
+        }
+        for n, person in enumerate((*plan.people, *plan.reserves), start=1)
+    ]
+    evaluation.insert(t.reviewer, *rows)
 
 
-def _write_tasks(
-    connection: sa.Connection, evaluation_id: int, drawn: Assignment
-) -> None:
-    people = {row.label: row.id for row in reads.people(connection, evaluation_id)}
-    items = {row.label: row.id for row in reads.items(connection, evaluation_id)}
+def _write_tasks(evaluation: LockedEvaluation, drawn: Assignment) -> None:
+    connection = evaluation.connection
+    people = {row.label: row.id for row in reads.people(connection, evaluation.id)}
+    items = [item.label for item in reads.items(connection, evaluation.id)]
+    numbers = {label: n for n, label in enumerate(items, start=1)}
     rows: list[dict[str, object]] = []
     for reviewer, own in drawn.bundles().items():
         # In which order a reviewer sees the items does not matter to the draw.
         secrets.SystemRandom().shuffle(own)
         for place, label in enumerate(own, start=1):
-            rows.append(
-                {
-                    "evaluation_id": evaluation_id,
-                    "id": len(rows) + 1,
-                    "reviewer_id": people[str(reviewer)],
-                    "item_id": items[str(label)],
-                    "place": place,
-                }
-            )
-    connection.execute(t.task.insert(), rows)
+            task = {"id": len(rows) + 1, "item_id": numbers[str(label)], "place": place}
+            rows.append({**task, "reviewer_id": people[str(reviewer)]})
+    evaluation.insert(t.task, *rows)
 
 
-def make_link(
-    connection: sa.Connection,
-    now: datetime,
-    row: Any,  # noqa: ANN401 - a row
-    reviewer: int,
-    key: bytes,
-) -> None:
+def make_link(evaluation: LockedEvaluation, reviewer: int, key: bytes) -> None:
     """Make one more link for a reviewer; earlier ones go on working."""
-    evaluation_id = row.id
-    of_reviewer = (t.link.c.evaluation_id == evaluation_id) & (
-        t.link.c.reviewer_id == reviewer
+    row = evaluation.row
+    last = sa.select(sa.func.max(t.link.c.serial)).where(
+        t.link.c.evaluation_id == row.id, t.link.c.reviewer_id == reviewer
     )
-    last = connection.execute(
-        sa.select(sa.func.max(t.link.c.serial)).where(of_reviewer)
-    )
-    serial = (last.scalar() or 0) + 1
+    serial = (evaluation.connection.execute(last).scalar() or 0) + 1
     token = guard.base32(link_token(key, row.slug, reviewer, serial, row.draw))
-    connection.execute(
-        t.link.insert(),
-        {
-            "token_sha256": guard.digest(token),
-            "evaluation_id": evaluation_id,
-            "reviewer_id": reviewer,
-            "serial": serial,
-            "made_at": t.stamp(now),
-        },
-    )
+    link = {
+        "reviewer_id": reviewer,
+        "serial": serial,
+        "made_at": t.stamp(evaluation.now),
+    }
+    evaluation.insert(t.link, {"token_sha256": guard.digest(token), **link})
 
 
-def revoke_links(
-    connection: sa.Connection, now: datetime, evaluation_id: int, reviewer: int
-) -> None:
+def revoke_links(evaluation: LockedEvaluation, reviewer: int) -> None:
     """Withdraw all links of a reviewer."""
-    connection.execute(
-        t.link.update()
-        .where(
-            t.link.c.evaluation_id == evaluation_id,
-            t.link.c.reviewer_id == reviewer,
-            t.link.c.revoked_at.is_(None),
-        )
-        .values(revoked_at=t.stamp(now))
-    )
+    working = (t.link.c.reviewer_id == reviewer) & t.link.c.revoked_at.is_(None)
+    evaluation.update(t.link, working, revoked_at=t.stamp(evaluation.now))
+
+
+def _set_reviewer(
+    evaluation: LockedEvaluation, *reviewers: int, **values: object
+) -> None:
+    evaluation.update(t.reviewer, t.reviewer.c.id.in_(reviewers), **values)
 
 
 def new_link(
@@ -408,48 +363,39 @@ def new_link(
     key: bytes,
 ) -> None:
     """Withdraw a reviewer's links and make a new one; who was absent may come."""
-    row = lock_for(connection, evaluation_id, "link", now)
-    person = _unseen(connection, evaluation_id, reviewer)
-    revoke_links(connection, now, evaluation_id, reviewer)
-    make_link(connection, now, row, reviewer, key)
-    _move(connection, person, state="invited")
-    log(connection, evaluation_id, "new link", now)
+    evaluation = lock_for(connection, now, evaluation_id, "link")
+    _unseen(evaluation, reviewer)
+    revoke_links(evaluation, reviewer)
+    make_link(evaluation, reviewer, key)
+    _set_reviewer(evaluation, reviewer, state="invited")
+    evaluation.log("new link")
 
 
 def unseal(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Go back to a draft with a new secret; the draw that was made stays listed."""
-    row = lock_for(connection, evaluation_id, "unseal", now)
-    for table in (t.link, t.task, t.reviewer, t.item):
-        connection.execute(table.delete().where(table.c.evaluation_id == evaluation_id))
-    connection.execute(
-        t.draw.update()
-        .where(t.draw.c.evaluation_id == evaluation_id, t.draw.c.dropped_at.is_(None))
-        .values(dropped_at=t.stamp(now))
-    )
-    key, number = fresh_secret(), row.draw + 1
-    secret = secret_of(key)
-    columns = {"evaluation_id": evaluation_id, "number": number}
-    connection.execute(t.secret.insert(), [{**columns, "secret": secret}])
-    connection.execute(t.private.insert(), [{**columns, "key": key}])
-    _set(connection, evaluation_id, state="draft", draw=number, paused=0)
-    says: dict[str, Json] = {"draw": number, "seal": seal_of(secret)}
-    log(connection, evaluation_id, "unsealed", now, says=says)
+    evaluation = lock_for(connection, now, evaluation_id, "unseal")
+    evaluation.delete(t.link, t.task, t.reviewer, t.item)
+    stands = t.draw.c.dropped_at.is_(None)
+    evaluation.update(t.draw, stands, dropped_at=t.stamp(now))
+    number = evaluation.row.draw + 1
+    evaluation.set(state="draft", draw=number, paused=0)
+    _write_secret(evaluation, "unsealed", number, fresh_secret())
 
 
 def open_now(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Let reviewers begin."""
-    lock_for(connection, evaluation_id, "open", now)
-    _set(connection, evaluation_id, state="open")
-    log(connection, evaluation_id, "opened", now)
+    evaluation = lock_for(connection, now, evaluation_id, "open")
+    evaluation.set(state="open")
+    evaluation.log("opened")
 
 
 def pause(
     connection: sa.Connection, now: datetime, evaluation_id: int, action: str
 ) -> None:
     """Pause or resume."""
-    lock_for(connection, evaluation_id, action, now)
-    _set(connection, evaluation_id, paused=int(action == "pause"))
-    log(connection, evaluation_id, f"{action}d", now)
+    evaluation = lock_for(connection, now, evaluation_id, action)
+    evaluation.set(paused=int(action == "pause"))
+    evaluation.log(f"{action}d")
 
 
 def extend(
@@ -459,94 +405,79 @@ def extend(
     closes_at: datetime | None,
 ) -> None:
     """Move the deadline."""
-    lock_for(connection, evaluation_id, "extend", now)
+    evaluation = lock_for(connection, now, evaluation_id, "extend")
     if closes_at is not None and closes_at <= now:
         raise RefusedError("The new deadline must be in the future.", 422)
     check_near(closes_at, now)
     at = None if closes_at is None else t.stamp(closes_at)
-    _set(connection, evaluation_id, closes_at=at)
-    log(connection, evaluation_id, "extended", now, says={"closes_at": at})
+    evaluation.set(closes_at=at)
+    evaluation.log("extended", {"closes_at": at})
 
 
 def close(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Take no more ratings."""
-    lock_for(connection, evaluation_id, "close", now)
-    _close(connection, evaluation_id, now)
+    _close(lock_for(connection, now, evaluation_id, "close"))
 
 
-def _close(connection: sa.Connection, evaluation_id: int, now: datetime) -> None:
-    rated = reads.progress(connection, evaluation_id)
+def _close(evaluation: LockedEvaluation) -> None:
+    people = reads.progress(evaluation.connection, evaluation.id)
+    never_began = [person for person in people if person.begun_at is None]
     says: dict[str, Json] = {
-        "ratings": sum(person.rated for person in rated),
-        "begun": sum(person.begun_at is not None for person in rated),
-        "never_began": sum(
-            person.begun_at is None and person.given > 0 for person in rated
-        ),
+        "ratings": sum(person.rated for person in people),
+        "begun": len(people) - len(never_began),
+        "never_began": sum(person.given > 0 for person in never_began),
     }
-    event = log(connection, evaluation_id, "closed", now, says=says)
-    _set(
-        connection,
-        evaluation_id,
-        state="closed",
-        paused=0,
-        closed_head=event.hash,
-        closed_at=t.stamp(now),
-    )
+    head, at = evaluation.log("closed", says).hash, t.stamp(evaluation.now)
+    evaluation.set(state="closed", paused=0, closed_head=head, closed_at=at)
+
+
+def _value_is_due(evaluation: LockedEvaluation) -> str | None:
+    """Return the name of the public value, if it was not put in yet."""
+    name = reads.lists(evaluation.connection, evaluation.id).get("public_value")
+    events = reads.events(evaluation.connection, evaluation.id)
+    return None if public_value_in(events) else name
 
 
 def put_value(
     connection: sa.Connection, now: datetime, evaluation_id: int, text: str
 ) -> None:
     """Put in the public value that was named at sealing, once, before any look."""
-    lock_for(connection, evaluation_id, "value", now)
-    name = reads.lists(connection, evaluation_id).get("public_value")
-    if name is None or public_value_in(reads.events(connection, evaluation_id)):
+    evaluation = lock_for(connection, now, evaluation_id, "value")
+    if _value_is_due(evaluation) is None:
         raise RefusedError("There is no public value to be put in.")
     value = "".join(text.split()).lower()
     if not is_public_value(value):
         rule = "digits, letters from a to z and points, 128 at most"
         raise RefusedError(f"The value must have {rule}.", 422)
-    log(connection, evaluation_id, "valued", now, says={"value": value})
+    evaluation.log("valued", {"value": value})
 
 
 def look(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Note that scores are seen from now on; who never began is absent."""
-    row = lock_for(connection, evaluation_id, "look", now)
-    if row.looked_at is not None:
+    evaluation = lock_for(connection, now, evaluation_id, "look")
+    if evaluation.row.looked_at is not None:
         return
-    name = reads.lists(connection, evaluation_id).get("public_value")
-    if name is not None and not public_value_in(
-        reads.events(connection, evaluation_id)
-    ):
+    name = _value_is_due(evaluation)
+    if name is not None:
         raise RefusedError(f"Put in the public value first: {name}.")
-    rows = [
-        person for person in reads.progress(connection, evaluation_id) if person.given
-    ]
-    never_began = [person for person in rows if person.begun_at is None]
-    if 0 < len(never_began) < len(rows):
-        _amend(connection, now, evaluation_id, "absent", never_began)
-    log(connection, evaluation_id, "looked", now)
-    _set(connection, evaluation_id, looked_at=t.stamp(now))
+    people = [row for row in reads.progress(connection, evaluation_id) if row.given]
+    never_began = [person for person in people if person.begun_at is None]
+    if 0 < len(never_began) < len(people):
+        _amend(evaluation, "absent", never_began)
+    evaluation.log("looked")
+    evaluation.set(looked_at=t.stamp(now))
 
 
-def _person(connection: sa.Connection, evaluation_id: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
-    return connection.execute(
-        sa.select(t.reviewer).where(
-            t.reviewer.c.evaluation_id == evaluation_id, t.reviewer.c.id == reviewer
-        )
-    ).one()
-
-
-def _unseen(connection: sa.Connection, evaluation_id: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
+def _unseen(evaluation: LockedEvaluation, reviewer: int) -> Progress:
     """Return a reviewer who has items and never saw them.
 
     Raises:
         RefusedError: If there is no such reviewer.
     """
-    people = {row.id: row for row in reads.progress(connection, evaluation_id)}
-    if reviewer not in people:
+    rows = reads.progress(evaluation.connection, evaluation.id)
+    person = {row.id: row for row in rows}.get(reviewer)
+    if person is None:
         raise RefusedError("There is no such reviewer.", NOT_FOUND)
-    person = people[reviewer]
     if person.begun_at is not None:
         raise RefusedError(
             f"{person.name} has begun and seen the items. A new link would show you "
@@ -558,51 +489,35 @@ def _unseen(connection: sa.Connection, evaluation_id: int, reviewer: int) -> Any
 
 
 def _amend(
-    connection: sa.Connection,
-    now: datetime,
-    evaluation_id: int,
+    evaluation: LockedEvaluation,
     kind: str,
-    never_began: Sequence[Any],
-    stands_in: Any = None,  # noqa: ANN401 - a row
+    never_began: Sequence[Progress],
+    stands_in: Reviewer | None = None,
 ) -> None:
     """Draw an amendment for those who never began, and write it down."""
-    drawn = reads.assignment(connection, evaluation_id)
-    secret = reads.draw_secret(connection, evaluation_id)
+    connection = evaluation.connection
     labels = [person.label for person in never_began]
-    new = None if stands_in is None else stands_in.label
-    after = repaired(drawn, kind, labels, new, secret=secret)
+    after = amend_draw(
+        reads.assignment(connection, evaluation.id),
+        kind,
+        labels,
+        None if stands_in is None else stands_in.label,
+        secret=reads.draw_secret(connection, evaluation.id),
+    )
     record = assignment_record(after)
-    row = reads.last_draw(connection, evaluation_id)
-    connection.execute(
-        t.draw.insert(),
-        {
-            "evaluation_id": evaluation_id,
-            "number": row.number,
-            "part": row.part + 1,
-            "seal": row.seal,
-            "lists": row.lists,
-            "record": text_of(record),
-            "drawn_at": t.stamp(now),
-        },
-    )
-    connection.execute(
-        t.reviewer.update()
-        .where(
-            t.reviewer.c.evaluation_id == evaluation_id,
-            t.reviewer.c.id.in_([person.id for person in never_began]),
-        )
-        .values(state="absent" if stands_in is None else "replaced")
-    )
-    says: dict[str, Json] = {
-        "part": row.part + 1,
-        "reviewers": len(labels),
-        "record_sha256": record["sha256"],
-    }
-    key = reads.key(connection, evaluation_id)
-    if kind == "substitute" and key is not None and new is not None:
+    last = reads.draws(connection, evaluation.id)[-1]
+    _write_draw(evaluation, replace(last, part=last.part + 1, record=text_of(record)))
+    state = "absent" if stands_in is None else "replaced"
+    _set_reviewer(evaluation, *(person.id for person in never_began), state=state)
+    says: dict[str, Json] = {"part": last.part + 1, "reviewers": len(labels)}
+    says["record_sha256"] = record["sha256"]
+    if kind == "substitute" and stands_in is not None:
         # Nobody knew of them at sealing, so that the lists do not have them.
-        says["people"] = dict(people_hashes(key, [(new, stands_in.name, [])]))
-    log(connection, evaluation_id, kind, now, says=says, body={"reviewers": labels})
+        person = (stands_in.label, stands_in.name, list[str]())
+        says["people"] = dict(
+            people_hashes(reads.key(connection, evaluation.id), [person])
+        )
+    evaluation.log(kind, says, {"reviewers": labels})
 
 
 def repair(
@@ -621,101 +536,74 @@ def repair(
     Raises:
         RefusedError: If the reviewer has begun, or there is nobody to step in.
     """
-    row = lock_for(connection, evaluation_id, "repair", now)
-    person = _unseen(connection, evaluation_id, reviewer)
+    evaluation = lock_for(connection, now, evaluation_id, "repair")
+    person = _unseen(evaluation, reviewer)
     if kind == "absent":
         # The draw is amended at the first look: until then somebody may step in.
-        _move(connection, person, state="absent")
-        revoke_links(connection, now, evaluation_id, reviewer)
+        _set_reviewer(evaluation, reviewer, state="absent")
+        revoke_links(evaluation, reviewer)
         return
-    new = _stand_in(connection, evaluation_id, kind, name, email)
-    _amend(connection, now, evaluation_id, kind, [person], new)
-    in_evaluation = t.task.c.evaluation_id == evaluation_id
-    connection.execute(
-        t.task.update()
-        .where(in_evaluation, t.task.c.reviewer_id == reviewer)
-        .values(reviewer_id=new.id)
-    )
-    _move(connection, new, stands_in_for=reviewer)
-    revoke_links(connection, now, evaluation_id, reviewer)
-    make_link(connection, now, row, new.id, key)
+    new = _stand_in(evaluation, kind, name, email)
+    _amend(evaluation, kind, [person], new)
+    evaluation.update(t.task, t.task.c.reviewer_id == reviewer, reviewer_id=new.id)
+    _set_reviewer(evaluation, new.id, stands_in_for=reviewer)
+    revoke_links(evaluation, reviewer)
+    make_link(evaluation, new.id, key)
 
 
 def _stand_in(
-    connection: sa.Connection, evaluation_id: int, kind: str, name: str, email: str
-) -> Any:  # noqa: ANN401 - a row
-    people = reads.people(connection, evaluation_id)
+    evaluation: LockedEvaluation, kind: str, name: str, email: str
+) -> Reviewer:
+    people = reads.people(evaluation.connection, evaluation.id)
     if kind == "reserve":
-        free = [
-            person
-            for person in people
-            if person.role == "reserve" and not person.stands_in_for
-        ]
-        if not free:
+        reserves = reads.free_reserves(people)
+        if not reserves:
             raise RefusedError("There is no reserve left.")
-        return min(free, key=lambda person: person.turn)
+        return reserves[0]
     name = " ".join(name.split())
     if not 1 <= len(name) <= guard.LONGEST_NAME:
         raise RefusedError("Give the name of the substitute.", 422)
     if any(plain_name(person.name) == plain_name(name) for person in people):
         raise RefusedError(f"{name} is on the list already.", 422)
-    number = max(person.id for person in people) + 1
-    width = max(2, len(str(number)))
-    connection.execute(
-        t.reviewer.insert(),
-        {
-            "evaluation_id": evaluation_id,
-            "id": number,
-            "label": f"R{number:0{width}}",
-            "name": name,
-            "email": email[: guard.LONGEST_NAME],
-            "role": "substitute",
-            "state": "invited",
-        },
-    )
-    return _person(connection, evaluation_id, number)
+    number = people[-1].id + 1
+    label, email = f"R{number:0{max(2, len(str(number)))}}", email[: guard.LONGEST_NAME]
+    row = {"id": number, "label": label, "name": name, "email": email}
+    evaluation.insert(t.reviewer, {**row, "role": "substitute", "state": "invited"})
+    return reads.people(evaluation.connection, evaluation.id)[-1]
 
 
-def _rater(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa: ANN401 - a row
-    link = reads.rater(connection, token)
-    if link is None:
+def _rater(
+    connection: sa.Connection, now: datetime, token: str
+) -> tuple[LockedEvaluation, LinkedReviewer]:
+    person = reads.rater(connection, token)
+    if person is None:
         raise RefusedError("There is no such link.", NOT_FOUND)
-    if link.revoked_at is not None:
+    if person.revoked_at is not None:
         raise RefusedError("This link was withdrawn. Ask for a new one.", GONE)
-    stage = stage_of(lock_evaluation(connection, link.evaluation_id))
-    if state_at(stage, now) != "open":
+    evaluation = lock(connection, now, person.evaluation_id)
+    if state_at(evaluation.row.stage(), now) != "open":
         raise RefusedError("This evaluation is not open.", 423)
-    if stage.paused:
+    if evaluation.row.paused:
         raise RefusedError("The organiser paused this evaluation. Try later.", 423)
-    return _person(connection, link.evaluation_id, link.reviewer_id)
-
-
-def _move(connection: sa.Connection, person: Any, **values: object) -> None:  # noqa: ANN401 - a row
-    connection.execute(
-        t.reviewer.update()
-        .where(
-            t.reviewer.c.evaluation_id == person.evaluation_id,
-            t.reviewer.c.id == person.id,
-        )
-        .values(**values)
-    )
+    # It may have changed before the lock.
+    return evaluation, reads.rater(connection, token) or person
 
 
 def begin(connection: sa.Connection, now: datetime, token: str) -> None:
     """Show a reviewer their items from now on; the log keeps that they saw them."""
-    person = _rater(connection, token, now)
+    evaluation, person = _rater(connection, now, token)
     if person.state in ("begun", "done"):
         return
     if person.state != "invited":
         raise RefusedError("This place was given up.", GONE)
-    log(connection, person.evaluation_id, "begun", now, body={"reviewer": person.label})
+    evaluation.log("begun", body={"reviewer": person.label})
     at = t.stamp(now)
-    _move(connection, person, state="begun", begun_at=at, active_at=at)
+    _set_reviewer(evaluation, person.id, state="begun", begun_at=at, active_at=at)
 
 
 def decline(connection: sa.Connection, now: datetime, token: str) -> None:
     """Take no part; possible only before a reviewer has begun."""
-    person = _rater(connection, token, now)
+    evaluation, person = _rater(connection, now, token)
     if person.state == "absent":
         return
     if person.state != "invited":
@@ -723,29 +611,32 @@ def decline(connection: sa.Connection, now: datetime, token: str) -> None:
             "You have begun already. Leave what you cannot rate, or say that you "
             "cannot rate it."
         )
-    _move(connection, person, state="absent")
+    _set_reviewer(evaluation, person.id, state="absent")
 
 
-def _active_rater(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa: ANN401 - a row
-    person = _rater(connection, token, now)
+def _active_rater(
+    connection: sa.Connection, now: datetime, token: str
+) -> tuple[LockedEvaluation, LinkedReviewer]:
+    evaluation, person = _rater(connection, now, token)
     if person.begun_at is None:
         raise RefusedError("Press Begin first.")
-    return person
+    return evaluation, person
 
 
 def finish(connection: sa.Connection, now: datetime, token: str) -> None:
     """Say that a reviewer is done; ratings can still be changed until the close."""
-    person = _active_rater(connection, token, now)
-    tasks = reads.tasks(connection, person.evaluation_id, person.id)
+    evaluation, person = _active_rater(connection, now, token)
+    tasks = reads.tasks(connection, evaluation.id, person.id)
     n_left = sum(task.state == "empty" for task in tasks)
     if n_left:
         raise RefusedError(f"{plural(n_left, 'item')} not rated yet.")
-    _move(connection, person, state="done", done_at=t.stamp(now))
+    _set_reviewer(evaluation, person.id, state="done", done_at=t.stamp(now))
 
 
 def keep_ties(connection: sa.Connection, now: datetime, token: str) -> None:
     """Note that a reviewer was asked about equal scores, and keeps them."""
-    _move(connection, _active_rater(connection, token, now), ties_kept=1)
+    evaluation, person = _active_rater(connection, now, token)
+    _set_reviewer(evaluation, person.id, ties_kept=1)
 
 
 def ask_job(
@@ -753,25 +644,19 @@ def ask_job(
     now: datetime,
     evaluation_id: int,
     kind: str,
-    options: Json,
+    options: Mapping[str, str],
 ) -> int:
     """Write down that a check or a decision is wanted; return its number."""
-    lock_for(connection, evaluation_id, "check" if kind == "check" else "decide", now)
+    action = "check" if kind == "check" else "decide"
+    evaluation = lock_for(connection, now, evaluation_id, action)
+    method = reads.lists(connection, evaluation_id)["method"]
+    if options.get("method", method) != method:
+        raise RefusedError(f"The method {method} was sealed. There is no other.", 422)
     look(connection, now, evaluation_id)
-    same_kind = (t.job.c.evaluation_id == evaluation_id) & (t.job.c.kind == kind)
-    last = connection.execute(sa.select(sa.func.max(t.job.c.number)).where(same_kind))
-    number = (last.scalar() or 0) + 1
-    connection.execute(
-        t.job.insert(),
-        {
-            "evaluation_id": evaluation_id,
-            "kind": kind,
-            "number": number,
-            "state": "waiting",
-            "options": json.dumps(options),
-            "asked_at": t.stamp(now),
-        },
-    )
+    numbers = [job.number for job in reads.jobs(connection, evaluation_id, kind)]
+    number = max(numbers, default=0) + 1
+    job = {"kind": kind, "number": number, "options": json.dumps(dict(options))}
+    evaluation.insert(t.job, {**job, "state": "waiting", "asked_at": t.stamp(now)})
     return number
 
 
@@ -784,31 +669,24 @@ def end_job(
     result: Mapping[str, Any],
 ) -> None:
     """Write down what a job found, and log a decision."""
-    row = lock_evaluation(connection, evaluation_id)
-    if row.state == "purged":
+    evaluation = lock(connection, now, evaluation_id)
+    if evaluation.row.state == "purged":
         return
     failed = result.get("error")
-    names = ("record", "report", "error")
-    connection.execute(
-        t.job.update()
-        .where(
-            t.job.c.evaluation_id == evaluation_id,
-            t.job.c.kind == kind,
-            t.job.c.number == number,
-            t.job.c.state == "waiting",
-        )
-        .values(
-            state="failed" if failed else "done",
-            done_at=t.stamp(now),
-            **{name: result.get(name) for name in names},
-        )
+    evaluation.update(
+        t.job,
+        t.job.c.kind == kind,
+        t.job.c.number == number,
+        t.job.c.state == "waiting",
+        state="failed" if failed else "done",
+        done_at=t.stamp(now),
+        **{name: result.get(name) for name in ("record", "report", "error")},
     )
     if kind == "check" or failed:
         return
-    statement: dict[str, Json] = {"number": number, **json.loads(result["says"])}
-    log(connection, evaluation_id, "decided", now, says=statement)
-    if row.state == "closed":
-        _set(connection, evaluation_id, state="decided")
+    evaluation.log("decided", {"number": number, **json.loads(result["says"])})
+    if evaluation.row.state == "closed":
+        evaluation.set(state="decided")
 
 
 def publish(
@@ -823,92 +701,55 @@ def publish(
     Raises:
         RefusedError: If something happened since the files were made.
     """
-    row = lock_for(connection, evaluation_id, "publish", now)
-    if row.head_hash != head:
+    evaluation = lock_for(connection, now, evaluation_id, "publish")
+    if evaluation.row.head_hash != head:
         raise RefusedError("Something changed meanwhile. Publish it again.")
-    _put_out(connection, now, evaluation_id, files)
-    until = row.retain_until or t.stamp(now + RETAIN)
-    _set(connection, evaluation_id, state="published", retain_until=until)
+    _put_out(evaluation, files)
+    until = evaluation.row.retain_until or t.stamp(now + RETAIN)
+    evaluation.set(state="published", retain_until=until)
 
 
-def _put_out(
-    connection: sa.Connection,
-    now: datetime,
-    evaluation_id: int,
-    files: Mapping[str, bytes],
-) -> None:
+def _put_out(evaluation: LockedEvaluation, files: Mapping[str, bytes]) -> None:
     """Let everybody have these files and no others."""
-    in_evaluation = t.published.c.evaluation_id == evaluation_id
-    connection.execute(t.published.delete().where(in_evaluation))
-    connection.execute(
-        t.published.insert(),
-        [
-            {
-                "evaluation_id": evaluation_id,
-                "name": name,
-                "body": body,
-                "at": t.stamp(now),
-            }
-            for name, body in files.items()
-        ],
-    )
+    evaluation.delete(t.published)
+    at = t.stamp(evaluation.now)
+    rows = [{"name": name, "body": body, "at": at} for name, body in files.items()]
+    evaluation.insert(t.published, *rows)
     hashes: dict[str, Json] = {
         name: hashlib.sha256(body).hexdigest() for name, body in files.items()
     }
-    log(connection, evaluation_id, "published", now, says={"files": hashes})
+    evaluation.log("published", {"files": hashes})
 
 
 def withdraw(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Take back what was published; the log keeps that it was."""
-    lock_for(connection, evaluation_id, "withdraw", now)
-    connection.execute(
-        t.published.delete().where(t.published.c.evaluation_id == evaluation_id)
-    )
-    _set(connection, evaluation_id, state="decided")
-    log(connection, evaluation_id, "withdrawn", now)
+    evaluation = lock_for(connection, now, evaluation_id, "withdraw")
+    evaluation.delete(t.published)
+    evaluation.set(state="decided")
+    evaluation.log("withdrawn")
 
 
 def purge(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     """Delete names, notes, links and single ratings, also those that are public."""
-    row = lock_for(connection, evaluation_id, "purge", now)
-    counts: dict[str, Json] = {
-        "ratings": sum(
-            person.rated for person in reads.progress(connection, evaluation_id)
-        )
-    }
-    _take_ratings_back(connection, now, evaluation_id)
-    tables = (t.link, t.payload, t.submission, t.task, t.job, t.private)
-    for table in tables:
-        connection.execute(table.delete().where(table.c.evaluation_id == evaluation_id))
-    connection.execute(
-        t.reviewer.update()
-        .where(t.reviewer.c.evaluation_id == evaluation_id)
-        .values(name="", email="")
-    )
-    if row.state != "published":
-        connection.execute(
-            t.secret.delete().where(t.secret.c.evaluation_id == evaluation_id)
-        )
-    _set(connection, evaluation_id, state="purged", form="{}")
-    log(connection, evaluation_id, "purged", now, says=counts)
-
-
-def _take_ratings_back(
-    connection: sa.Connection, now: datetime, evaluation_id: int
-) -> None:
-    """Publish again without single ratings, if they were published."""
+    evaluation = lock_for(connection, now, evaluation_id, "purge")
+    people = reads.progress(connection, evaluation_id)
     files = reads.published_files(connection, evaluation_id)
     kept = without_ratings(files)
     if len(kept) < len(files):
-        _put_out(connection, now, evaluation_id, kept)
+        _put_out(evaluation, kept)
+    evaluation.delete(t.link, t.payload, t.submission, t.task, t.job, t.private)
+    evaluation.update(t.reviewer, name="", email="")
+    if evaluation.row.state != "published":
+        evaluation.delete(t.secret)
+    evaluation.set(state="purged", form="{}")
+    evaluation.log("purged", {"ratings": sum(person.rated for person in people)})
 
 
 def purge_due(connection: sa.Connection, now: datetime) -> list[str]:
     """Purge what is kept longer than was said; return the titles."""
     due = connection.execute(
-        sa.select(t.evaluation).where(
+        sa.select(t.evaluation.c.id, t.evaluation.c.title).where(
             t.evaluation.c.state != "purged",
-            t.evaluation.c.retain_until.is_not(None),
             t.evaluation.c.retain_until <= t.stamp(now),
         )
     ).all()
@@ -924,12 +765,9 @@ def first_organiser(connection: sa.Connection, now: datetime, name: str) -> int:
 
 
 def _new_organiser(connection: sa.Connection, now: datetime, name: str) -> int:
-    return int(
-        connection.execute(
-            t.organiser.insert().returning(t.organiser.c.id),
-            {"name": name, "created_at": t.stamp(now)},
-        ).scalar_one()
-    )
+    statement = t.organiser.insert().returning(t.organiser.c.id)
+    row = {"name": name, "created_at": t.stamp(now)}
+    return int(connection.execute(statement, row).scalar_one())
 
 
 def make_signin(
@@ -941,21 +779,19 @@ def make_signin(
     name: str = "",
 ) -> str:
     """Make a link by which an organiser signs in once; return its token."""
+    expires_at = now + SIGN_IN
     if evaluation_id is not None:
-        lock_for(connection, evaluation_id, "invite", now)
+        lock_for(connection, now, evaluation_id, "invite")
+        expires_at = now + INVITED
     token = guard.fresh_token()
-    connection.execute(
-        t.signin.insert(),
-        {
-            "token_sha256": guard.digest(token),
-            "organiser_id": organiser,
-            "evaluation_id": evaluation_id,
-            "name": name[: guard.LONGEST_NAME],
-            "expires_at": t.stamp(
-                now + (SIGN_IN if evaluation_id is None else INVITED)
-            ),
-        },
-    )
+    row = {
+        "token_sha256": guard.digest(token),
+        "organiser_id": organiser,
+        "evaluation_id": evaluation_id,
+        "name": name[: guard.LONGEST_NAME],
+        "expires_at": t.stamp(expires_at),
+    }
+    connection.execute(t.signin.insert(), row)
     return token
 
 
@@ -965,18 +801,17 @@ def sign_in(connection: sa.Connection, now: datetime, token: str) -> str:
     Raises:
         RefusedError: If the link is unknown, used or too old.
     """
-    digest = guard.digest(token)
-    row = connection.execute(
-        sa.select(t.signin).where(t.signin.c.token_sha256 == digest).with_for_update()
-    ).one_or_none()
+    by_token = t.signin.c.token_sha256 == guard.digest(token)
+    statement = sa.select(t.signin).where(by_token).with_for_update()
+    row = connection.execute(statement).one_or_none()
     if row is None or row.used_at is not None or row.expires_at < t.stamp(now):
         raise RefusedError(
             "This sign-in link is unknown, was used, or is too old. Start evenhand "
             "serve again, or ask who invited you for a new one.",
             403,
         )
-    used = t.signin.update().where(t.signin.c.token_sha256 == digest)
-    connection.execute(used.values(used_at=t.stamp(now)))
+    used = t.signin.update().where(by_token).values(used_at=t.stamp(now))
+    connection.execute(used)
     organiser_id = row.organiser_id
     if organiser_id is None:
         organiser_id = _new_organiser(connection, now, row.name or "Organiser")
@@ -984,15 +819,13 @@ def sign_in(connection: sa.Connection, now: datetime, token: str) -> str:
         membership = {"evaluation_id": row.evaluation_id, "organiser_id": organiser_id}
         connection.execute(t.member.insert(), membership)
     session = guard.fresh_token()
-    connection.execute(
-        t.session.insert(),
-        {
-            "token_sha256": guard.digest(session),
-            "organiser_id": organiser_id,
-            "created_at": t.stamp(now),
-            "expires_at": t.stamp(now + SESSION),
-        },
-    )
+    session_row = {
+        "token_sha256": guard.digest(session),
+        "organiser_id": organiser_id,
+        "created_at": t.stamp(now),
+        "expires_at": t.stamp(now + SESSION),
+    }
+    connection.execute(t.session.insert(), session_row)
     return session
 
 

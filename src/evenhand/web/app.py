@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import logging
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -226,8 +225,7 @@ async def tick(site: Site) -> None:
     with site.store.read() as connection:
         waiting = reads.waiting(connection)
     for job in waiting:
-        method = str(json.loads(job.options)["method"])
-        organiser.start_job(site, job.evaluation_id, job.kind, job.number, method)
+        organiser.start_job(site, job.evaluation_id, job.kind, job.number)
     for second in itertools.count(1):
         await asyncio.sleep(1)
         try:

@@ -10,7 +10,7 @@ import os
 import tempfile
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evenhand.ab.comparison import compare
 from evenhand.designs.drawing import verify
@@ -30,12 +30,16 @@ from evenhand.words.page import write_report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evenhand.ab.comparison import Comparison
     from evenhand.designs.assignment import Assignment
     from evenhand.diagnosis import check as diagnosis
+    from evenhand.diagnosis.check import Check
+    from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
 else:
     diagnosis = lazy("evenhand.diagnosis.check")
 
+Result = TypeVar("Result")
 NICE = 10
 
 
@@ -47,23 +51,21 @@ class Workers:
         self._pool = Pool(count, _calm)
         self._stopped = False
 
-    async def run(self, work: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - what the work returns
+    async def run(self, work: Callable[..., Result], *arguments: object) -> Result:
         """Run something in another process.
 
         Raises:
             EvenhandError: As the work does.
         """
         loop = asyncio.get_running_loop()
-        for attempt in (1, 2):
+        for _ in range(2):
             try:
                 return await loop.run_in_executor(self._pool, work, *arguments)
             except BrokenExecutor:
                 if self._stopped:
                     # A job that was asked for is done after the next start.
                     raise asyncio.CancelledError from None
-                if attempt == 2:
-                    raise
-        return None
+        raise BrokenExecutor("Processes that compute end at once.")
 
     def stop(self) -> None:
         """End the processes, whatever they are at, and wait until they are gone."""
@@ -112,13 +114,17 @@ def _check(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
 
 def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
     drawn = _assignment(task)
-    more: dict[str, Any] = {"assignment": drawn, "rng": task["seed"]}
+    options: dict[str, Any] = {
+        "method": task["method"],
+        "assignment": drawn,
+        "rng": task["seed"],
+    }
+    result: Ranking | Comparison
     if task["job"] == "rank":
         top = min(task["top"], ratings.n_items)
-        more |= {"top": top, "distinct": task["distinct"]}
-        result: Any = rank(ratings, method=task["method"], **more)
+        result = rank(ratings, top=top, distinct=task["distinct"], **options)
     else:
-        result = compare(ratings, method=task["method"], **more)
+        result = compare(ratings, **options)
     record = decision_record(result, drawn)
     statement = {
         "method": task["method"],
@@ -144,7 +150,7 @@ def _assignment(task: dict[str, Any]) -> Assignment:
     return verify(drawn, task["secret"], task["seal"])
 
 
-def _report(result: Any) -> str:  # noqa: ANN401 - of several rooms
+def _report(result: Ranking | Comparison | Check) -> str:
     """Return the page that the command line writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"

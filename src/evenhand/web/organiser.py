@@ -15,7 +15,7 @@ from starlette.responses import Response as PlainResponse
 from evenhand.designs.drawing import seal_of
 from evenhand.errors import EvenhandError
 from evenhand.formats.lists import csv_line, safe_cell
-from evenhand.records.bundle import LISTS_SCHEMA, collect, ratings_csv
+from evenhand.records.bundle import collect, ratings_csv
 from evenhand.records.log import nonces_in, public_value_in, seed_from
 from evenhand.records.people import names_record
 from evenhand.records.record import text_of
@@ -41,7 +41,7 @@ from evenhand.web.site import (
 )
 from evenhand.web.states import COLLECTED, refusal
 from evenhand.web.store import link_token
-from evenhand.web.writer import FAILURES, RefusedError, UnsavedError, stage_of
+from evenhand.web.writer import FAILURES, RefusedError, UnsavedError
 from evenhand.words.lines import from_json, headline
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from evenhand.web.plan import EvaluationPlan
+    from evenhand.web.reads import Evaluation, LinkedReviewer, Progress
     from evenhand.web.site import Site
 
 SIMPLE = {
@@ -97,9 +98,9 @@ async def home(request: Request) -> Response:
     context = _own(request)
     with site_of(request).store.read() as connection:
         rows = reads.evaluations(connection, context["signed_in"])
-        if not rows:
-            return await new(request)
         done = {row.id: _count(connection, row.id) for row in rows}
+    if not rows:
+        return await new(request)
     states = {row.id: state_of(request, row) for row in rows}
     return page(request, "list", rows=rows, done=done, states=states, **context)
 
@@ -285,12 +286,10 @@ async def _seal(request: Request, evaluation_id: int, plan: EvaluationPlan) -> N
     site = site_of(request)
     with site.store.read() as connection:
         key = reads.key(connection, evaluation_id)
-        form = reads.form(connection, evaluation_id)
+        form = reads.by_id(connection, evaluation_id).form
     prepared = await asyncio.to_thread(actions.prepare, plan, form, key)
     await site.writer.change(
-        lambda connection, now: actions.seal(
-            connection, now, evaluation_id, prepared, site.store.key
-        )
+        lambda c, now: actions.seal(c, now, evaluation_id, prepared, site.store.key)
     )
 
 
@@ -299,51 +298,40 @@ async def show(request: Request) -> Response:
     row = own_evaluation(request)
     if row.state == "draft":
         return RedirectResponse(f"/e/{row.slug}/edit", 303)
-    with site_of(request).store.read() as connection:
-        drawn = bool(reads.draws(connection, row.id))
-    if not drawn:
+    if not _was_sealed(request, row):
         return message(request, row.title, "This draft was deleted.", 410, "/")
     return _evaluation_page(request, row)
 
 
+def _was_sealed(request: Request, row: Evaluation) -> bool:
+    with site_of(request).store.read() as connection:
+        return bool(reads.draws(connection, row.id))
+
+
 def _evaluation_page(
-    request: Request,
-    row: Any,  # noqa: ANN401 - a row
-    status: int = 200,
-    error: str = "",
+    request: Request, row: Evaluation, status: int = 200, error: str = ""
 ) -> Response:
-    site = site_of(request)
-    state = state_of(request, row)
+    site, state = site_of(request), state_of(request, row)
+    is_collected = state in COLLECTED
     with site.store.read() as connection:
         people = reads.progress(connection, row.id)
+        lists = reads.lists(connection, row.id)
+        decisions = reads.jobs(connection, row.id, "decision")
+        records = [json.loads(job.record)["result"] for job in decisions if job.record]
+        events = reads.events(connection, row.id) if is_collected else []
+        waits = is_collected and not records
         context: dict[str, Any] = {
-            "people": people,
             "coverage": reads.coverage(connection, row.id),
             "draws": reads.draws(connection, row.id),
-            "lists": reads.lists(connection, row.id),
             "checks": reads.jobs(connection, row.id, "check"),
-            "decisions": reads.jobs(connection, row.id, "decision"),
             "published": sorted(reads.published_files(connection, row.id)),
-            "secret": reads.secret(connection, row.id) if state in COLLECTED else None,
-            "events": reads.events(connection, row.id) if state in COLLECTED else [],
             "unassigned": reads.items_without_reviewer(connection, row.id),
+            "seed": None,
+            "unjudged": _items_without_rating(connection, row.id) if waits else [],
         }
-        waits = state in COLLECTED and not any(
-            job.record for job in context["decisions"]
-        )
-        context["unjudged"] = _items_without_rating(connection, row.id) if waits else []
-    names = [
-        person.name
-        for person in people
-        if person.begun_at and person.rated + person.recused < person.given
-    ]
-    names += [
-        person.name for person in people if person.recused and person.name not in names
-    ]
-    stage = stage_of(row, sum(person.begun_at is not None for person in people))
-    lists = context["lists"]
-    secret, events = context.pop("secret"), context.pop("events")
-    seed = seed_from(str(secret), events) if secret and row.looked_at else None
+        if is_collected and row.looked_at:
+            context["seed"] = seed_from(reads.secret(connection, row.id), events)
+    stage = row.stage(sum(person.begun_at is not None for person in people))
     return page(
         request,
         "evaluation",
@@ -351,25 +339,32 @@ def _evaluation_page(
         row=row,
         state=state,
         error=error,
-        seed=seed,
+        people=people,
+        lists=lists,
+        decisions=decisions,
+        decided=[(headline_of(result, lists), result) for result in records],
         candidates=_candidates(lists),
         value=public_value_in(events),
         nonces=len(nonces_in(events)),
-        unfinished=absence.unfinished_price(names, keep=lists["keep_unfinished"]),
+        unfinished=_unfinished_note(people, keep=lists["keep_unfinished"]),
         may=lambda action: refusal(action, stage, site.now()) is None,
-        zones=clock.zones(),
         closes=clock.for_form(t.moment(row.closes_at), row.zone),
         closed_at=t.moment(row.closed_at) or stage.ends_at,
-        decided=[
-            (headline_of(result, lists), result)
-            for job in context["decisions"]
-            if job.record
-            for result in [json.loads(job.record)["result"]]
-        ],
         base=site.base(request),
         **context,
         **_own(request),
     )
+
+
+def _unfinished_note(people: Iterable[Progress], *, keep: bool) -> str:
+    stopped = [
+        person.name
+        for person in people
+        if person.begun_at and person.rated + person.recused < person.given
+    ]
+    recused = [person.name for person in people if person.recused]
+    names = list(dict.fromkeys([*stopped, *recused]))
+    return absence.unfinished_price(names, keep=keep)
 
 
 def _candidates(lists: Mapping[str, Any]) -> str:
@@ -407,23 +402,18 @@ def _items_without_rating(connection: sa.Connection, evaluation_id: int) -> list
 async def progress(request: Request) -> Response:
     """Hand our script the state of things; it polls with the head of the log."""
     row = own_evaluation(request)
-    site = site_of(request)
-    with site.store.read() as connection:
-        done = _count(connection, row.id)
-        waiting = [
-            job
-            for kind in ("check", "decision")
-            for job in reads.jobs(connection, row.id, kind)
-            if job.state == "waiting"
-        ]
-    mark = f'"{row.head_hash}-{len(waiting)}-{state_of(request, row)}"'
+    with site_of(request).store.read() as connection:
+        rated, given = _count(connection, row.id)
+        jobs = reads.jobs(connection, row.id)
+    n_waiting = sum(job.state == "waiting" for job in jobs)
+    mark = f'"{row.head_hash}-{n_waiting}-{state_of(request, row)}"'
     if request.headers.get("if-none-match") == mark:
         return PlainResponse(status_code=304, headers={"etag": mark})
-    body = {"rated": done[0], "given": done[1], "state": state_of(request, row)}
+    body = {"rated": rated, "given": given, "state": state_of(request, row)}
     return JSONResponse(body, headers={"etag": mark})
 
 
-async def _own_form(request: Request) -> tuple[Any, dict[str, str]]:
+async def _own_form(request: Request) -> tuple[Evaluation, dict[str, str]]:
     """Return an evaluation, and the form that one of its organisers sent.
 
     Raises:
@@ -436,7 +426,7 @@ async def _own_form(request: Request) -> tuple[Any, dict[str, str]]:
 
 async def _change(
     request: Request,
-    row: Any,  # noqa: ANN401 - a row
+    row: Evaluation,
     change: Callable[[sa.Connection, datetime], object],
     back: str = "",
 ) -> Response:
@@ -467,12 +457,11 @@ async def change(request: Request) -> Response:
     return await _change(request, row, do)
 
 
-def _refusal_page(request: Request, row: Any, error: EvenhandError) -> Response:  # noqa: ANN401 - a row
+def _refusal_page(request: Request, row: Evaluation, error: EvenhandError) -> Response:
     status = error.status if isinstance(error, RefusedError) else 422
     with site_of(request).store.read() as connection:
-        now = reads.evaluation(connection, row.slug)
-        drawn = bool(reads.draws(connection, row.id))
-    if now is None or not drawn or now.state == "draft":
+        now = reads.by_id(connection, row.id)
+    if now.state == "draft" or not _was_sealed(request, row):
         return message(request, row.title, str(error), status, f"/e/{row.slug}")
     return _evaluation_page(request, now, status, str(error))
 
@@ -482,20 +471,12 @@ async def links(request: Request) -> Response:
     row, rows = _links(request)
     with site_of(request).store.read() as connection:
         unassigned = reads.items_without_reviewer(connection, row.id)
-        lists = reads.lists(connection, row.id)
-    return page(
-        request,
-        "links",
-        row=row,
-        state=state_of(request, row),
-        links=rows,
-        unassigned=unassigned,
-        items=len(lists["items"]),
-        **_own(request),
-    )
+        items = len(reads.items(connection, row.id))
+    context: dict[str, Any] = {"links": rows, "unassigned": unassigned}
+    return page(request, "links", row=row, items=items, **context, **_own(request))
 
 
-def _links(request: Request) -> tuple[Any, list[tuple[Any, str]]]:
+def _links(request: Request) -> tuple[Evaluation, list[tuple[LinkedReviewer, str]]]:
     """Return the evaluation, and each reviewer with their link.
 
     Raises:
@@ -543,45 +524,32 @@ async def links_sheet(request: Request) -> Response:
 
 async def person(request: Request) -> Response:
     """Show what can be done about one reviewer, each with its price."""
-    row = own_evaluation(request)
-    return _person_page(request, row)
+    return _person_page(request, own_evaluation(request))
 
 
 def _person_page(
-    request: Request,
-    row: Any,  # noqa: ANN401 - a row
-    status: int = 200,
-    error: str = "",
+    request: Request, row: Evaluation, status: int = 200, error: str = ""
 ) -> Response:
     with site_of(request).store.read() as connection:
         people = reads.progress(connection, row.id)
     number = request.path_params["reviewer"]
-    matches = [person for person in people if person.id == number]
-    if not matches:
+    person = next((person for person in people if person.id == number), None)
+    if person is None:
         raise HTTPException(404, "There is no such reviewer.")
-    reserves = sorted(
-        (
-            person
-            for person in people
-            if person.role == "reserve" and not person.stands_in_for
-        ),
-        key=lambda person: person.turn,
-    )
-    first = reserves[0].name if reserves else ""
+    reserve = next((person.name for person in reads.free_reserves(people)), "")
     prices = {
-        kind: absence.price(kind, matches[0].name, first)
+        kind: absence.price(kind, person.name, reserve)
         for kind in absence.REPAIRS
-        if (kind != "reserve" or reserves) and kind != matches[0].state
+        if (kind != "reserve" or reserve) and kind != person.state
     }
+    context = {"row": row, "state": state_of(request, row), "error": error}
     return page(
         request,
         "person",
         status,
-        row=row,
-        person=matches[0],
+        person=person,
         prices=prices,
-        error=error,
-        state=state_of(request, row),
+        **context,
         **_own(request),
     )
 
@@ -610,7 +578,7 @@ async def repair(request: Request) -> Response:
     return RedirectResponse(f"/e/{row.slug}{where}", 303)
 
 
-def _after_look(request: Request) -> Any:  # noqa: ANN401 - a row
+def _after_look(request: Request) -> Evaluation:
     """Return the evaluation, if it was said that scores are looked at.
 
     Raises:
@@ -626,15 +594,13 @@ def _after_look(request: Request) -> Any:  # noqa: ANN401 - a row
 
 def ratings_that_count(
     connection: sa.Connection, evaluation_id: int
-) -> tuple[Any, str]:
+) -> tuple[list[tuple[str, str, float]], str]:
     """Return the ratings that count, and the same as CSV."""
     lists = reads.lists(connection, evaluation_id)
     drawn = reads.assignment(connection, evaluation_id)
     events = reads.events(connection, evaluation_id)
-    bodies = {
-        payload.n: json.loads(payload.body)
-        for payload in reads.payloads(connection, evaluation_id)
-    }
+    payloads = reads.payloads(connection, evaluation_id)
+    bodies = {payload.n: json.loads(payload.body) for payload in payloads}
     rows, _ = collect(events, bodies, drawn, keep_unfinished=lists["keep_unfinished"])
     titles = {row[0]: row[1] for row in lists["items"]}
     is_order = lists["scale"]["kind"] == "order"
@@ -655,14 +621,8 @@ async def notes_file(request: Request) -> Response:
     with site_of(request).store.read() as connection:
         rows = reads.ratings(connection, row.id)
     cells = [
-        (
-            rating.reviewer,
-            rating.item,
-            rating.state,
-            rating.score,
-            " ".join(rating.note.split()),
-        )
-        for rating in rows
+        (task.reviewer, task.label, task.state, task.score, " ".join(task.note.split()))
+        for task in rows
     ]
     names = ["reviewer", "item", "state", "score", "note"]
     return _table(f"notes-{row.slug}", names, cells)
@@ -686,8 +646,6 @@ async def names_file(request: Request) -> Response:
     with site_of(request).store.read() as connection:
         key = reads.key(connection, row.id)
         people = reads.names_and_conflicts(connection, row.id)
-    if key is None:
-        raise HTTPException(404, "An earlier version of evenhand drew these codes.")
     headers = {"content-disposition": f'attachment; filename="names-{row.slug}.json"'}
     text = text_of(names_record(key, people))
     return PlainResponse(text, media_type="application/json", headers=headers)
@@ -715,46 +673,32 @@ async def job(request: Request) -> Response:
     row, form = await _own_form(request)
     site, kind = site_of(request), _choice(request, "kind", JOBS)
     try:
-        action = "check" if kind == "check" else "decide"
-        why = refusal(action, stage_of(row), site.now())
-        if why is not None:
-            raise RefusedError(why)
-        with site.store.read() as connection:
-            lists = reads.lists(connection, row.id)
-        method = lists["method"]
-        if form.get("method", method) != method:
-            raise RefusedError(
-                f"The method {method} was sealed. There is no other.", 422
-            )
         number = await site.writer.change(
-            lambda c, now: actions.ask_job(c, now, row.id, kind, {"method": method})
+            lambda c, now: actions.ask_job(c, now, row.id, kind, form)
         )
     except EvenhandError as error:
         return _refusal_page(request, row, error)
-    start_job(site, row.id, kind, number, method)
+    start_job(site, row.id, kind, number)
     return RedirectResponse(f"/e/{row.slug}", 303)
 
 
-def start_job(
-    site: Site, evaluation_id: int, kind: str, number: int, method: str
-) -> None:
+def start_job(site: Site, evaluation_id: int, kind: str, number: int) -> None:
     """Start a job and go on."""
     task = asyncio.get_running_loop().create_task(
-        _work(site, evaluation_id, kind, number, method)
+        _work(site, evaluation_id, kind, number)
     )
     _running.add(task)
     task.add_done_callback(_running.discard)
 
 
-async def _work(
-    site: Site, evaluation_id: int, kind: str, number: int, method: str
-) -> None:
+async def _work(site: Site, evaluation_id: int, kind: str, number: int) -> None:
     try:
         with site.store.read() as connection:
-            task = task_of(connection, evaluation_id, kind, method)
+            task = task_of(connection, evaluation_id, kind)
         result = await site.workers.run(compute, task)
     except FAILURES:
-        await _work_later(site, evaluation_id, kind, number, method)
+        await asyncio.sleep(BACK_IN)
+        start_job(site, evaluation_id, kind, number)
         return
     except Exception as error:  # the page must not wait for ever
         LOG.exception("job failed")
@@ -765,20 +709,11 @@ async def _work(
             lambda c, now: actions.end_job(c, now, evaluation_id, kind, number, result)
         )
     except UnsavedError:
-        await _work_later(site, evaluation_id, kind, number, method)
+        await asyncio.sleep(BACK_IN)
+        start_job(site, evaluation_id, kind, number)
 
 
-async def _work_later(
-    site: Site, evaluation_id: int, kind: str, number: int, method: str
-) -> None:
-    """Start a job again, once the database may be back."""
-    await asyncio.sleep(BACK_IN)
-    start_job(site, evaluation_id, kind, number, method)
-
-
-def task_of(
-    connection: sa.Connection, evaluation_id: int, kind: str, method: str
-) -> dict[str, Any]:
+def task_of(connection: sa.Connection, evaluation_id: int, kind: str) -> dict[str, Any]:
     """Return what another process needs to check or to decide."""
     rows, text = ratings_that_count(connection, evaluation_id)
     if not rows:
@@ -796,7 +731,7 @@ def task_of(
         "seal": seal_of(drawn_with),
         "seed": seed_from(secret, reads.events(connection, evaluation_id)),
         "job": lists["job"],
-        "method": method,
+        "method": lists["method"],
         "top": lists["top"],
         "distinct": lists["distinct"],
     }
@@ -804,14 +739,13 @@ def task_of(
 
 async def report(request: Request) -> Response:
     """Show the page of a check or of a decision, as the command line writes it."""
-    row = _after_look(request)
-    kind = _choice(request, "kind", JOBS)
+    row, kind = _after_look(request), _choice(request, "kind", JOBS)
     with site_of(request).store.read() as connection:
-        rows = reads.jobs(connection, row.id, kind)
-    matches = [job for job in rows if job.number == request.path_params["number"]]
-    if not matches or matches[0].report is None:
+        jobs = reads.jobs(connection, row.id, kind)
+    reports = {job.number: job.report for job in jobs if job.report is not None}
+    if request.path_params["number"] not in reports:
         raise HTTPException(404, "There is no such report.")
-    return report_page(matches[0].report.encode())
+    return report_page(reports[request.path_params["number"]].encode())
 
 
 def report_page(body: bytes) -> Response:
@@ -826,18 +760,13 @@ def report_page(body: bytes) -> Response:
 async def publish(request: Request) -> Response:
     """Publish the result with all that shows how it came about."""
     row, form = await _own_form(request)
-    site = site_of(request)
-    why = refusal("publish", stage_of(row), site.now())
+    why = refusal("publish", row.stage(), site_of(request).now())
     if why is not None:
         return _refusal_page(request, row, RefusedError(why))
-    with site.store.read() as connection:
-        if reads.lists(connection, row.id)["schema"] != LISTS_SCHEMA:
-            why = "An earlier version of evenhand sealed this. Publish it with that."
-            return _refusal_page(request, row, RefusedError(why))
+    with_ratings = form.get("ratings") == "yes"
+    with site_of(request).store.read() as connection:
         _, text = ratings_that_count(connection, row.id)
-        files = files_of(
-            connection, row, text, with_ratings=form.get("ratings") == "yes"
-        )
+        files = files_of(connection, row, text, with_ratings=with_ratings)
         head = reads.by_id(connection, row.id).head_hash
     return await _change(
         request, row, lambda c, now: actions.publish(c, now, row.id, files, head)

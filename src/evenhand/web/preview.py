@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,7 @@ from evenhand.ratings import Ratings
 from evenhand.web.plan import METHODS, narrow_choice, require_complete
 
 if TYPE_CHECKING:
+    from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.web.plan import EvaluationPlan
 
@@ -98,17 +99,20 @@ def _claim(plan: EvaluationPlan, drawn: Assignment, method: str) -> str:
     place = {item: at for at, item in enumerate(drawn.items, start=1)}
     people = [reviewer for reviewer, _ in drawn.rows]
     items = [item for _, item in drawn.rows]
-    ratings: Any = Ratings(people, items, [float(place[item]) for item in items])
+    ratings = Ratings(people, items, [float(place[item]) for item in items])
     if plan.job == "compare":
-        comparison: Any = compare(ratings, method=method, assignment=drawn, rng=1)
+        comparison = compare(ratings, method=method, assignment=drawn, rng=1)
         certificate = comparison.certificate
     else:
         certificate = _best(plan, drawn, method, ratings)
-    void = certificate.theorem == NONE
-    return str(certificate.brief if void else certificate.sentence)
+    if certificate is None or certificate.theorem == NONE:
+        return certificate.brief if certificate else ""
+    return certificate.sentence
 
 
-def _best(plan: EvaluationPlan, drawn: Assignment, method: str, ratings: Any) -> Any:  # noqa: ANN401 - of other rooms
+def _best(
+    plan: EvaluationPlan, drawn: Assignment, method: str, ratings: Ratings
+) -> Certificate:
     """Return what a ranking may claim if nothing in the data forbids it."""
     if plan.scale.kind == "order":
         frame = ratings.to_frame().rename({"score": "rank"})

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from evenhand.web.reads import Evaluation
+
 TYPES = {
     ".json": "application/json",
     ".jsonl": "application/jsonl",
@@ -28,7 +30,7 @@ TYPES = {
 }
 
 
-def _sealed_evaluation(request: Request) -> tuple[Any, dict[str, bytes]]:
+def _sealed_evaluation(request: Request) -> tuple[Evaluation, dict[str, bytes]]:
     """Return the evaluation and what was published of it.
 
     Raises:
@@ -54,8 +56,9 @@ async def show(request: Request) -> Response:
         taken_back = not files and reads.was_withdrawn(connection, row.id)
         event = reads.with_receipt(connection, row.id, digest) if files else None
     if event is not None:
-        drawn = says(json.loads(event.line)).get("nonce")
-        lookup |= {"event": event.n, "same": nonce in ("", drawn)}
+        number, line = event
+        drawn = says(json.loads(line)).get("nonce")
+        lookup |= {"event": number, "same": nonce in ("", drawn)}
     decisions = [
         json.loads(files[name])["result"]
         for name in sorted(files, key=lambda name: (len(name), name))
@@ -75,7 +78,6 @@ async def show(request: Request) -> Response:
         decisions=decisions,
         taken_back=taken_back,
         headline=headline_of(decisions[-1], lists) if decisions else None,
-        base=site_of(request).base(request),
         **lookup,
     )
 

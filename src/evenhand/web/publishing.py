@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenhand.records.bundle import (
     LISTS,
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
+    from evenhand.web.reads import Evaluation
+
 
 def files_of(
     connection: sa.Connection,
-    row: Any,  # noqa: ANN401 - a row
+    row: Evaluation,
     ratings: str,
     *,
     with_ratings: bool,
@@ -46,12 +48,13 @@ def files_of(
     for draw in parts:
         name = "assignment.json" if draw.part == 1 else f"assignment-{draw.part}.json"
         texts[name] = draw.record
-    done = [job for job in reads.jobs(connection, row.id, "decision") if job.record]
-    for number, job in enumerate(done, start=1):
-        texts[f"decision-{number}.json"] = job.record
+    jobs = reads.jobs(connection, row.id, "decision")
+    done = [(job.record, job.report) for job in jobs if job.record and job.report]
+    for number, (record, report) in enumerate(done, start=1):
+        texts[f"decision-{number}.json"] = record
         if with_ratings:
             # A report lists every single rating.
-            texts[f"report-{number}.html"] = job.report
+            texts[f"report-{number}.html"] = report
     if with_ratings:
         texts[RATINGS] = ratings
         texts[PAYLOADS] = _payloads(connection, row.id)

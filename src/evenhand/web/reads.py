@@ -1,11 +1,12 @@
-"""What pages read. Every function takes the evaluation whose rows it may return."""
+"""What pages read, as typed rows. Every function takes the evaluation it may read."""
 
 from __future__ import annotations
 
 import functools
 import json
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -14,41 +15,207 @@ from evenhand.records.people import by_code
 from evenhand.records.people import draw_secret as secret_to_draw
 from evenhand.records.record import assignment_from, parse
 from evenhand.web import tables as t
+from evenhand.web.lists import Item
+from evenhand.web.scale import RatingScale
+from evenhand.web.states import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.designs.assignment import Assignment
 
-    Row = Any
+Kind = TypeVar("Kind")
+Person = TypeVar("Person", bound="Reviewer")
+RATED = sa.func.sum(sa.case((t.task.c.state == "rated", 1), else_=0))
+RECUSED = sa.func.sum(sa.case((t.task.c.state == "recused", 1), else_=0))
 
 
-def evaluation(connection: sa.Connection, slug: str) -> Row | None:
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """An evaluation: the columns of its table, in their order."""
+
+    id: int
+    slug: str
+    title: str
+    state: str
+    paused: int
+    form: str
+    scale: str | None
+    closes_at: str | None
+    zone: str
+    grace: int
+    draw: int
+    first_seal: str
+    head_n: int
+    head_hash: str
+    closed_head: str | None
+    closed_at: str | None
+    looked_at: str | None
+    retain_until: str | None
+    created_at: str
+
+    def stage(self, n_begun: int = 0) -> Stage:
+        """Return what the rules of states need to know."""
+        closes_at = t.moment(self.closes_at)
+        return Stage(self.state, bool(self.paused), closes_at, self.grace, n_begun)
+
+    @property
+    def rating_scale(self) -> RatingScale:
+        """What reviewers rate on."""
+        if self.scale is None:
+            return RatingScale()
+        return RatingScale.from_dict(json.loads(self.scale))
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """A reviewer: the columns of their table, in their order."""
+
+    evaluation_id: int
+    id: int
+    label: str
+    name: str
+    email: str
+    role: str
+    turn: int | None
+    state: str
+    begun_at: str | None
+    done_at: str | None
+    active_at: str | None
+    stands_in_for: int | None
+    ties_kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Reviewer):
+    """How far a reviewer is: items given, rated and recused."""
+
+    given: int
+    rated: int
+    recused: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedReviewer(Reviewer):
+    """A reviewer with a link."""
+
+    serial: int
+    token_sha256: str
+    revoked_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """An item of a reviewer with its rating as it stands."""
+
+    place: int
+    state: str
+    version: int
+    score: float | None
+    note: str
+    reviewer: str
+    label: str
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What a reviewer sent about an item, with its line of the log."""
+
+    place: int
+    version: int
+    kind: str
+    score: float | None
+    note: str
+    at: str
+    n: int
+    receipt: str
+    label: str
+    line: str
+
+    @property
+    def nonce(self) -> str | None:
+        """What the reviewer's device drew for it."""
+        nonce: str | None = says(json.loads(self.line)).get("nonce")
+        return nonce
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A draw or one of its amendments."""
+
+    number: int
+    part: int
+    seal: str
+    lists: str
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What is private about an event."""
+
+    n: int
+    salt: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJob:
+    """A check or a decision that was asked for."""
+
+    evaluation_id: int
+    kind: str
+    number: int
+    state: str
+    options: str
+    record: str | None
+    report: str | None
+    error: str | None
+
+
+def _read(
+    connection: sa.Connection, kind: Callable[..., Kind], statement: sa.Select[Any]
+) -> list[Kind]:
+    return [kind(*row) for row in connection.execute(statement)]
+
+
+def _select(table: sa.Table, kind: type, evaluation_id: int) -> sa.Select[Any]:
+    """Select what a kind of rows holds of a table, of one evaluation."""
+    columns = [table.c[name] for name in kind.__annotations__ if name in table.c]
+    return sa.select(*columns).where(table.c.evaluation_id == evaluation_id)
+
+
+def evaluation(connection: sa.Connection, slug: str) -> Evaluation | None:
     """Return an evaluation by its public name."""
-    return connection.execute(
-        sa.select(t.evaluation).where(t.evaluation.c.slug == slug)
-    ).one_or_none()
+    statement = sa.select(t.evaluation).where(t.evaluation.c.slug == slug)
+    return next(iter(_read(connection, Evaluation, statement)), None)
 
 
-def evaluations(connection: sa.Connection, organiser: int) -> Sequence[Row]:
+def by_id(
+    connection: sa.Connection, evaluation_id: int, *, lock: bool = False
+) -> Evaluation:
+    """Return an evaluation by its id, locked until the commit if that is asked for."""
+    statement = sa.select(t.evaluation).where(t.evaluation.c.id == evaluation_id)
+    statement = statement.with_for_update() if lock else statement
+    return Evaluation(*connection.execute(statement).one())
+
+
+def evaluations(connection: sa.Connection, organiser: int) -> list[Evaluation]:
     """Return the evaluations of an organiser, the newest first."""
-    return connection.execute(
-        sa.select(t.evaluation)
-        .join_from(t.evaluation, t.member)
-        .where(t.member.c.organiser_id == organiser)
-        .order_by(t.evaluation.c.id.desc())
-    ).all()
+    statement = sa.select(t.evaluation).join_from(t.evaluation, t.member)
+    statement = statement.where(t.member.c.organiser_id == organiser)
+    newest = t.evaluation.c.id.desc()
+    return _read(connection, Evaluation, statement.order_by(newest))
 
 
 def is_member(connection: sa.Connection, evaluation_id: int, organiser: int) -> bool:
     """Say whether somebody organises an evaluation."""
-    members = connection.execute(
-        sa.select(t.member.c.organiser_id).where(
-            t.member.c.evaluation_id == evaluation_id,
-            t.member.c.organiser_id == organiser,
-        )
+    statement = sa.select(t.member.c.organiser_id).where(
+        t.member.c.evaluation_id == evaluation_id, t.member.c.organiser_id == organiser
     )
-    return members.one_or_none() is not None
+    return connection.execute(statement).one_or_none() is not None
 
 
 def organiser(connection: sa.Connection, digest: str, now: str) -> int | None:
@@ -62,118 +229,114 @@ def organiser(connection: sa.Connection, digest: str, now: str) -> int | None:
 
 def can_sign_in(connection: sa.Connection, digest: str, now: str) -> bool:
     """Say whether a sign-in link can be used."""
-    signins = connection.execute(
-        sa.select(t.signin.c.token_sha256).where(
-            t.signin.c.token_sha256 == digest,
-            t.signin.c.used_at.is_(None),
-            t.signin.c.expires_at > now,
-        )
+    statement = sa.select(t.signin.c.token_sha256).where(
+        t.signin.c.token_sha256 == digest,
+        t.signin.c.used_at.is_(None),
+        t.signin.c.expires_at > now,
     )
-    return signins.one_or_none() is not None
+    return connection.execute(statement).one_or_none() is not None
 
 
-def rater(connection: sa.Connection, digest: str) -> Row | None:
-    """Return link, reviewer and evaluation of a link's token, by its hash."""
-    return connection.execute(
-        sa.select(
-            t.link.c.revoked_at,
-            t.link.c.reviewer_id,
-            t.evaluation.c.slug,
-            *[column for column in t.reviewer.c if column.name != "email"],
-        )
-        .join_from(t.link, t.reviewer)
-        .join(t.evaluation, t.evaluation.c.id == t.link.c.evaluation_id)
-        .where(t.link.c.token_sha256 == digest)
-    ).one_or_none()
+LINKED = sa.select(
+    t.reviewer, t.link.c.serial, t.link.c.token_sha256, t.link.c.revoked_at
+).join_from(t.link, t.reviewer)
 
 
-def people(connection: sa.Connection, evaluation_id: int) -> Sequence[Row]:
+def rater(connection: sa.Connection, digest: str) -> LinkedReviewer | None:
+    """Return the reviewer of a link, by the hash of its token."""
+    statement = LINKED.where(t.link.c.token_sha256 == digest)
+    return next(iter(_read(connection, LinkedReviewer, statement)), None)
+
+
+def links(connection: sa.Connection, evaluation_id: int) -> list[LinkedReviewer]:
+    """Return the newest working link of each reviewer, by the reviewer's id."""
+    statement = LINKED.where(
+        t.link.c.evaluation_id == evaluation_id, t.link.c.revoked_at.is_(None)
+    ).order_by(t.reviewer.c.id, t.link.c.serial)
+    rows = _read(connection, LinkedReviewer, statement)
+    return list({row.id: row for row in rows}.values())
+
+
+def people(connection: sa.Connection, evaluation_id: int) -> list[Reviewer]:
     """Return the reviewers of an evaluation, by id."""
-    return connection.execute(
-        sa.select(t.reviewer)
-        .where(t.reviewer.c.evaluation_id == evaluation_id)
-        .order_by(t.reviewer.c.id)
-    ).all()
+    statement = _select(t.reviewer, Reviewer, evaluation_id)
+    return _read(connection, Reviewer, statement.order_by(t.reviewer.c.id))
 
 
-def items(connection: sa.Connection, evaluation_id: int) -> Sequence[Row]:
+def free_reserves(people: Sequence[Person]) -> list[Person]:
+    """Return the reserves who stand in for nobody yet, in their sealed order."""
+    free = [row for row in people if row.role == "reserve" and not row.stands_in_for]
+    return sorted(free, key=lambda person: person.turn or 0)
+
+
+def items(connection: sa.Connection, evaluation_id: int) -> list[Item]:
     """Return the items of an evaluation, by id."""
-    return connection.execute(
-        sa.select(t.item)
-        .where(t.item.c.evaluation_id == evaluation_id)
-        .order_by(t.item.c.id)
-    ).all()
+    statement = sa.select(t.item.c.label, t.item.c.title, t.item.c.url)
+    statement = statement.where(t.item.c.evaluation_id == evaluation_id)
+    return _read(connection, Item, statement.order_by(t.item.c.id))
+
+
+def ratings(connection: sa.Connection, evaluation_id: int) -> list[TaskRow]:
+    """Return every item of every reviewer, by code and item; only after the close."""
+    statement = _task_rows(evaluation_id).order_by(t.reviewer.c.label, t.item.c.id)
+    return _read(connection, TaskRow, statement)
 
 
 def tasks(
     connection: sa.Connection, evaluation_id: int, reviewer: int
-) -> Sequence[Row]:
+) -> list[TaskRow]:
     """Return the items of one reviewer with their ratings, by place."""
-    return connection.execute(
-        sa.select(t.task, t.item.c.label, t.item.c.title, t.item.c.url)
-        .join_from(t.task, t.item)
-        .where(
-            t.task.c.evaluation_id == evaluation_id, t.task.c.reviewer_id == reviewer
-        )
-        .order_by(t.task.c.place)
-    ).all()
+    statement = _task_rows(evaluation_id).where(t.task.c.reviewer_id == reviewer)
+    return _read(connection, TaskRow, statement.order_by(t.task.c.place))
+
+
+def _task_rows(evaluation_id: int) -> sa.Select[Any]:
+    labels = (t.reviewer.c.label, t.item.c.label, t.item.c.title, t.item.c.url)
+    statement = _select(t.task, TaskRow, evaluation_id).add_columns(*labels)
+    return statement.join_from(t.task, t.item).join(t.reviewer)
 
 
 def history(
     connection: sa.Connection, evaluation_id: int, reviewer: int
-) -> Sequence[Row]:
+) -> list[Submission]:
     """Return all that one reviewer sent, in order, each with its line of the log."""
     same_event = (t.event.c.evaluation_id == evaluation_id) & (
         t.event.c.n == t.submission.c.n
     )
-    return connection.execute(
-        sa.select(t.submission, t.item.c.label, t.event.c.line)
+    statement = (
+        _select(t.submission, Submission, evaluation_id)
+        .add_columns(t.item.c.label, t.event.c.line)
         .join_from(t.submission, t.task)
         .join(t.item)
         .join(t.event, same_event)
-        .where(
-            t.submission.c.evaluation_id == evaluation_id,
-            t.submission.c.reviewer_id == reviewer,
-        )
-        .order_by(t.submission.c.n)
-    ).all()
+        .where(t.submission.c.reviewer_id == reviewer)
+    )
+    return _read(connection, Submission, statement.order_by(t.submission.c.n))
 
 
-def nonce_of(row: Row) -> str | None:
-    """Return what a reviewer's device drew for something they sent."""
-    nonce: str | None = says(json.loads(row.line)).get("nonce")
-    return nonce
-
-
-def progress(connection: sa.Connection, evaluation_id: int) -> Sequence[Row]:
+def progress(connection: sa.Connection, evaluation_id: int) -> list[Progress]:
     """Return how far each reviewer is, without a score and without items."""
-    counts = {
-        "given": sa.func.count(t.task.c.id),
-        "rated": sa.func.sum(sa.case((t.task.c.state == "rated", 1), else_=0)),
-        "recused": sa.func.sum(sa.case((t.task.c.state == "recused", 1), else_=0)),
-    }
-    return connection.execute(
-        sa.select(t.reviewer, *[what.label(name) for name, what in counts.items()])
+    statement = (
+        sa.select(t.reviewer, sa.func.count(t.task.c.id), RATED, RECUSED)
         .join_from(t.reviewer, t.task, isouter=True)
         .where(t.reviewer.c.evaluation_id == evaluation_id)
         .group_by(*t.reviewer.primary_key.columns)
-        .order_by(t.reviewer.c.id)
-    ).all()
+    )
+    return _read(connection, Progress, statement.order_by(t.reviewer.c.id))
 
 
 def coverage(connection: sa.Connection, evaluation_id: int) -> list[tuple[int, int]]:
     """Return how many items have how many ratings; not which."""
-    rated = sa.func.sum(sa.case((t.task.c.state == "rated", 1), else_=0))
     same_item = (t.task.c.evaluation_id == evaluation_id) & (
         t.task.c.item_id == t.item.c.id
     )
     rows = connection.execute(
-        sa.select(rated)
+        sa.select(RATED)
         .join_from(t.item, t.task, same_item, isouter=True)
         .where(t.item.c.evaluation_id == evaluation_id)
         .group_by(t.item.c.id)
     )
-    counts = [int(row[0] or 0) for row in rows]
+    counts = [int(count or 0) for count in rows.scalars()]
     return [(number, counts.count(number)) for number in sorted(set(counts))]
 
 
@@ -189,48 +352,10 @@ def items_without_reviewer(connection: sa.Connection, evaluation_id: int) -> int
     ).scalar_one()
 
 
-def links(connection: sa.Connection, evaluation_id: int) -> Sequence[Row]:
-    """Return the newest working link of each reviewer, by the reviewer's id."""
-    newest = (
-        sa.select(t.link.c.reviewer_id, sa.func.max(t.link.c.serial).label("serial"))
-        .where(t.link.c.evaluation_id == evaluation_id, t.link.c.revoked_at.is_(None))
-        .group_by(t.link.c.reviewer_id)
-    ).subquery()
-    return connection.execute(
-        sa.select(t.reviewer, newest.c.serial, t.link.c.token_sha256)
-        .join_from(t.reviewer, newest, newest.c.reviewer_id == t.reviewer.c.id)
-        .join(
-            t.link,
-            (t.link.c.evaluation_id == evaluation_id)
-            & (t.link.c.reviewer_id == t.reviewer.c.id)
-            & (t.link.c.serial == newest.c.serial),
-        )
-        .where(t.reviewer.c.evaluation_id == evaluation_id)
-        .order_by(t.reviewer.c.id)
-    ).all()
-
-
-def draws(connection: sa.Connection, evaluation_id: int) -> Sequence[Row]:
+def draws(connection: sa.Connection, evaluation_id: int) -> list[Draw]:
     """Return every draw and amendment of an evaluation, in order."""
-    return connection.execute(
-        sa.select(t.draw)
-        .where(t.draw.c.evaluation_id == evaluation_id)
-        .order_by(t.draw.c.number, t.draw.c.part)
-    ).all()
-
-
-def last_draw(connection: sa.Connection, evaluation_id: int) -> Row:
-    """Return the draw or amendment that holds now."""
-    return connection.execute(_last(t.draw, evaluation_id=evaluation_id)).one()
-
-
-def _last(*columns: Any, evaluation_id: int) -> sa.Select[Any]:  # noqa: ANN401 - a table or columns
-    return (
-        sa.select(*columns)
-        .where(t.draw.c.evaluation_id == evaluation_id)
-        .order_by(t.draw.c.number.desc(), t.draw.c.part.desc())
-        .limit(1)
-    )
+    statement = _select(t.draw, Draw, evaluation_id)
+    return _read(connection, Draw, statement.order_by(t.draw.c.number, t.draw.c.part))
 
 
 def assignment(connection: sa.Connection, evaluation_id: int) -> Assignment:
@@ -249,48 +374,35 @@ def assignment(connection: sa.Connection, evaluation_id: int) -> Assignment:
 
 def secret(connection: sa.Connection, evaluation_id: int) -> str:
     """Return the secret of the present draw."""
-    return str(
-        connection.execute(
-            sa.select(t.secret.c.secret)
-            .where(t.secret.c.evaluation_id == evaluation_id)
-            .order_by(t.secret.c.number.desc())
-            .limit(1)
-        ).scalar_one()
-    )
+    statement = sa.select(t.secret.c.secret).order_by(t.secret.c.number.desc()).limit(1)
+    by_evaluation = t.secret.c.evaluation_id == evaluation_id
+    return str(connection.execute(statement.where(by_evaluation)).scalar_one())
 
 
-def _private(connection: sa.Connection, evaluation_id: int) -> Row | None:
-    return connection.execute(
-        sa.select(t.private)
-        .where(t.private.c.evaluation_id == evaluation_id)
-        .order_by(t.private.c.number.desc())
-        .limit(1)
-    ).one_or_none()
+def _private(connection: sa.Connection, evaluation_id: int) -> tuple[str, str]:
+    """Return key and conflicts of the present draw; nothing of one that was purged."""
+    statement = sa.select(t.private.c.key, t.private.c.conflicts)
+    by_evaluation = t.private.c.evaluation_id == evaluation_id
+    last = statement.where(by_evaluation).order_by(t.private.c.number.desc()).limit(1)
+    row = connection.execute(last).one_or_none()
+    return ("", "[]") if row is None else (row.key, row.conflicts)
 
 
-def key(connection: sa.Connection, evaluation_id: int) -> str | None:
-    """Return the key of the present draw; None if it was deleted."""
-    row = _private(connection, evaluation_id)
-    return None if row is None else str(row.key)
+def key(connection: sa.Connection, evaluation_id: int) -> str:
+    """Return the key of the present draw; nothing if it was deleted."""
+    return _private(connection, evaluation_id)[0]
 
 
 def draw_secret(connection: sa.Connection, evaluation_id: int) -> str:
     """Return what the present draw was made with."""
-    private = key(connection, evaluation_id)
-    if private is None:
-        return secret(connection, evaluation_id)
     hidden = bool(conflicts(connection, evaluation_id))
-    return secret_to_draw(private, has_conflicts=hidden)
+    return secret_to_draw(key(connection, evaluation_id), has_conflicts=hidden)
 
 
 def conflicts(connection: sa.Connection, evaluation_id: int) -> list[tuple[str, str]]:
     """Return code and item of each conflict of the present draw."""
-    row = _private(connection, evaluation_id)
-    return (
-        []
-        if row is None
-        else [(pair[0], pair[1]) for pair in json.loads(row.conflicts)]
-    )
+    pairs = json.loads(_private(connection, evaluation_id)[1])
+    return [(code, item) for code, item in pairs]
 
 
 def names_and_conflicts(
@@ -304,11 +416,9 @@ def names_and_conflicts(
 
 def lists(connection: sa.Connection, evaluation_id: int) -> Mapping[str, Any]:
     """Return the record of what was fixed at sealing; it must not be changed."""
-    return _lists(
-        connection.execute(
-            _last(t.draw.c.lists, evaluation_id=evaluation_id)
-        ).scalar_one()
-    )
+    statement = sa.select(t.draw.c.lists).order_by(t.draw.c.number.desc()).limit(1)
+    by_evaluation = t.draw.c.evaluation_id == evaluation_id
+    return _lists(connection.execute(statement.where(by_evaluation)).scalar_one())
 
 
 @functools.lru_cache(maxsize=64)
@@ -324,16 +434,12 @@ def events(connection: sa.Connection, evaluation_id: int) -> list[dict[str, Any]
 
 def log_lines(connection: sa.Connection, evaluation_id: int) -> list[str]:
     """Return the lines of an evaluation's log."""
-    return list(
-        connection.execute(
-            sa.select(t.event.c.line)
-            .where(t.event.c.evaluation_id == evaluation_id)
-            .order_by(t.event.c.n)
-        ).scalars()
-    )
+    by_evaluation = t.event.c.evaluation_id == evaluation_id
+    statement = sa.select(t.event.c.line).where(by_evaluation).order_by(t.event.c.n)
+    return list(connection.execute(statement).scalars())
 
 
-def heads(connection: sa.Connection, rows: Sequence[Row]) -> dict[int, Head]:
+def heads(connection: sa.Connection, rows: Sequence[Evaluation]) -> dict[int, Head]:
     """Return where the logs of evaluations stand, whose rows are locked, by id."""
     last = [(row.id, row.head_n) for row in rows]
     lines = connection.execute(
@@ -345,34 +451,30 @@ def heads(connection: sa.Connection, rows: Sequence[Row]) -> dict[int, Head]:
         evaluation_id: str(json.loads(line)["at"]) for evaluation_id, line in lines
     }
     return {
-        evaluation.id: Head(
-            evaluation.head_n, evaluation.head_hash, times.get(evaluation.id, "")
-        )
-        for evaluation in rows
+        row.id: Head(row.head_n, row.head_hash, times.get(row.id, "")) for row in rows
     }
 
 
-def payloads(connection: sa.Connection, evaluation_id: int) -> Sequence[Row]:
+def payloads(connection: sa.Connection, evaluation_id: int) -> list[Payload]:
     """Return what is private about events, by number."""
-    return connection.execute(
-        sa.select(t.payload)
-        .where(t.payload.c.evaluation_id == evaluation_id)
-        .order_by(t.payload.c.n)
-    ).all()
+    statement = _select(t.payload, Payload, evaluation_id)
+    return _read(connection, Payload, statement.order_by(t.payload.c.n))
 
 
-def jobs(connection: sa.Connection, evaluation_id: int, kind: str) -> Sequence[Row]:
-    """Return checks or decisions, by number."""
-    return connection.execute(
-        sa.select(t.job)
-        .where(t.job.c.evaluation_id == evaluation_id, t.job.c.kind == kind)
-        .order_by(t.job.c.number)
-    ).all()
+def jobs(
+    connection: sa.Connection, evaluation_id: int, kind: str = ""
+) -> list[StoredJob]:
+    """Return checks, decisions or all jobs, by number."""
+    statement = _select(t.job, StoredJob, evaluation_id).order_by(t.job.c.number)
+    rows = _read(connection, StoredJob, statement)
+    return [job for job in rows if kind in ("", job.kind)]
 
 
-def waiting(connection: sa.Connection) -> Sequence[Row]:
+def waiting(connection: sa.Connection) -> list[StoredJob]:
     """Return the jobs that were asked for and are not done."""
-    return connection.execute(sa.select(t.job).where(t.job.c.state == "waiting")).all()
+    columns = [t.job.c[name] for name in StoredJob.__annotations__]
+    statement = sa.select(*columns).where(t.job.c.state == "waiting")
+    return _read(connection, StoredJob, statement)
 
 
 def published_files(connection: sa.Connection, evaluation_id: int) -> dict[str, bytes]:
@@ -385,33 +487,15 @@ def published_files(connection: sa.Connection, evaluation_id: int) -> dict[str, 
     return {row.name: bytes(row.body) for row in rows}
 
 
-def ratings(connection: sa.Connection, evaluation_id: int) -> Sequence[Row]:
-    """Return every rating with the codes of reviewer and item; only after the close."""
-    return connection.execute(
-        sa.select(
-            t.reviewer.c.label.label("reviewer"),
-            t.item.c.label.label("item"),
-            t.item.c.title,
-            t.task.c.state,
-            t.task.c.score,
-            t.task.c.note,
-        )
-        .join_from(t.task, t.item)
-        .join(t.reviewer)
-        .where(t.task.c.evaluation_id == evaluation_id)
-        .order_by(t.reviewer.c.label, t.item.c.id)
-    ).all()
-
-
 def with_receipt(
     connection: sa.Connection, evaluation_id: int, receipt: str
-) -> Row | None:
+) -> tuple[int, str] | None:
     """Return number and line of the event with a hash, None if the log has none."""
-    return connection.execute(
-        sa.select(t.event.c.n, t.event.c.line).where(
-            t.event.c.evaluation_id == evaluation_id, t.event.c.hash == receipt
-        )
-    ).one_or_none()
+    statement = sa.select(t.event.c.n, t.event.c.line).where(
+        t.event.c.evaluation_id == evaluation_id, t.event.c.hash == receipt
+    )
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else (row.n, row.line)
 
 
 def was_withdrawn(connection: sa.Connection, evaluation_id: int) -> bool:
@@ -423,15 +507,3 @@ def was_withdrawn(connection: sa.Connection, evaluation_id: int) -> bool:
         .limit(1)
     )
     return withdrawals.one_or_none() is not None
-
-
-def by_id(connection: sa.Connection, evaluation_id: int) -> Row:
-    """Return an evaluation by its id."""
-    return connection.execute(
-        sa.select(t.evaluation).where(t.evaluation.c.id == evaluation_id)
-    ).one()
-
-
-def form(connection: sa.Connection, evaluation_id: int) -> str:
-    """Return the text of a draft's form."""
-    return str(by_id(connection, evaluation_id).form)

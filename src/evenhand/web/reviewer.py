@@ -25,7 +25,7 @@ from evenhand.web.site import (
     state_of,
     wants_json,
 )
-from evenhand.web.writer import RefusedError, scale_of
+from evenhand.web.writer import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from evenhand.web.reads import Evaluation, LinkedReviewer, TaskRow
+
 KEY = re.compile(r"[0-9a-f]{32}")
 LONGEST_NOTE = 2000
 GIVEN_UP = ("absent", "replaced")
 
 
-def _link_holder(request: Request) -> tuple[str, Any, Any]:
+def _link_holder(request: Request) -> tuple[str, LinkedReviewer, Evaluation]:
     """Return the hash of the link, its reviewer, and the evaluation.
 
     Raises:
@@ -47,12 +49,11 @@ def _link_holder(request: Request) -> tuple[str, Any, Any]:
     digest = guard.digest(request.path_params["token"])
     with site_of(request).store.read() as connection:
         person = reads.rater(connection, digest)
-        row = None if person is None else reads.evaluation(connection, person.slug)
-    if person is None or row is None:
-        raise HTTPException(404, "There is no such link. Check that it is complete.")
-    if person.revoked_at is not None:
-        raise HTTPException(401, "This link was withdrawn. Ask for a new one.")
-    return digest, person, row
+        if person is None:
+            raise HTTPException(404, "There is no such link. Check that it is whole.")
+        if person.revoked_at is not None:
+            raise HTTPException(401, "This link was withdrawn. Ask for a new one.")
+        return digest, person, reads.by_id(connection, person.evaluation_id)
 
 
 def _here(request: Request) -> str:
@@ -67,8 +68,8 @@ async def show(request: Request) -> Response:
 
 def _page(
     request: Request,
-    person: Any,  # noqa: ANN401 - a row
-    row: Any,  # noqa: ANN401 - a row
+    person: LinkedReviewer,
+    row: Evaluation,
     status: int = 200,
     **more: object,
 ) -> Response:
@@ -79,7 +80,7 @@ def _page(
     if person.state == "invited":
         return _before(request, person, row, state, status, **more)
     site = site_of(request)
-    scale = scale_of(row)
+    scale = row.rating_scale
     with site.store.read() as connection:
         tasks = reads.tasks(connection, row.id, person.id)
         history = reads.history(connection, row.id, person.id)
@@ -97,7 +98,6 @@ def _page(
         "scale": scale,
         "tasks": tasks,
         "receipts": receipts,
-        "nonce_of": reads.nonce_of,
         "ties": None if person.ties_kept else ties,
         "left": sum(task.state == "empty" for task in tasks),
         "here": _here(request),
@@ -112,17 +112,17 @@ def _page(
     return page(request, "items", status, **{**context, **more})
 
 
-def _salt(request: Request, person: Any) -> str | None:  # noqa: ANN401 - a row
+def _salt(request: Request, person: LinkedReviewer) -> str | None:
     """Return what shows a reviewer that their code is the one that was sealed."""
     with site_of(request).store.read() as connection:
         key = reads.key(connection, person.evaluation_id)
-    return None if key is None else salt_of(key, person.name)
+    return salt_of(key, person.name) if key else None
 
 
 def _before(
     request: Request,
-    person: Any,  # noqa: ANN401 - a row
-    row: Any,  # noqa: ANN401 - a row
+    person: LinkedReviewer,
+    row: Evaluation,
     state: str,
     status: int,
     **more: object,
@@ -130,7 +130,7 @@ def _before(
     with site_of(request).store.read() as connection:
         count = len(reads.tasks(connection, row.id, person.id))
         lists = reads.lists(connection, row.id)
-        seal = reads.last_draw(connection, row.id).seal
+        seal = reads.draws(connection, row.id)[-1].seal
     context = {
         "row": row,
         "state": state,
@@ -145,11 +145,11 @@ def _before(
     return page(request, "before", status, **{**context, **more})
 
 
-def _ties(tasks: Sequence[Any]) -> tuple[Any, Any] | None:
+def _ties(tasks: Sequence[TaskRow]) -> tuple[TaskRow, TaskRow] | None:
     """Return two items with equal scores, if all are rated."""
     if any(task.state == "empty" for task in tasks):
         return None
-    by_score: dict[float, Any] = {}
+    by_score: dict[float | None, TaskRow] = {}
     for task in tasks:
         if task.state == "rated":
             earlier = by_score.setdefault(task.score, task)
@@ -293,7 +293,7 @@ async def order(request: Request) -> Response:
     _limit(request, digest)
     with site_of(request).store.read() as connection:
         tasks = reads.tasks(connection, row.id, person.id)
-    if scale_of(row).kind != "order":
+    if row.rating_scale.kind != "order":
         raise HTTPException(404, "These items are not put into an order.")
     fields, key = await _read_sending(request)
     places = fields.get("order")
@@ -345,20 +345,18 @@ async def tie(request: Request) -> Response:
     digest, person, row = _link_holder(request)
     _limit(request, digest)
     fields = await read_form(request)
-    scale = scale_of(row)
+    scale = row.rating_scale
     with site_of(request).store.read() as connection:
         tasks = reads.tasks(connection, row.id, person.id)
     pair = _ties(tasks) if scale.kind == "number" else None
     chosen = [tied for tied in pair or () if str(tied.place) == fields.get("better")]
     if pair is None or not chosen:
         return RedirectResponse(_here(request), 303)
-    better = chosen[0]
-    worse = pair[0] if better is pair[1] else pair[1]
-    up = better.score + scale.step <= scale.high
-    task, score = (better, better.score + scale.step) if up else (worse, 0.0)
-    if not up:
-        score = worse.score - scale.step
-    score = round(score, 9)
+    better, worse = pair if chosen[0] is pair[0] else pair[::-1]
+    tied = better.score or 0.0
+    up = tied + scale.step <= scale.high
+    task = better if up else worse
+    score = round(tied + scale.step if up else tied - scale.step, 9)
     entry = Entry(task.place, task.version, "score", score)
     try:
         sending = Sending(digest, secrets.token_hex(16), (entry,), _nonce(fields))
@@ -373,7 +371,7 @@ async def own(request: Request) -> Response:
     _, person, row = _link_holder(request)
     if person.state not in ("begun", "done"):
         raise HTTPException(409, "Press Begin first.")
-    scale = scale_of(row)
+    scale = row.rating_scale
     with site_of(request).store.read() as connection:
         history = reads.history(connection, row.id, person.id)
         named = reads.names_and_conflicts(connection, row.id)
@@ -388,7 +386,7 @@ async def own(request: Request) -> Response:
             "at": entry.at,
             "n": entry.n,
             "receipt": entry.receipt,
-            "nonce": reads.nonce_of(entry),
+            "nonce": entry.nonce,
         }
         for entry in history
     ]

@@ -19,7 +19,6 @@ from evenhand.web import clock, guard, reads
 from evenhand.web import tables as t
 from evenhand.web.scale import number
 from evenhand.web.states import state_at
-from evenhand.web.writer import stage_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from evenhand.web.jobs import Workers
+    from evenhand.web.reads import Evaluation
     from evenhand.web.store import Store
     from evenhand.web.writer import Writer
 
@@ -249,7 +249,7 @@ def organiser(request: Request) -> tuple[str, int]:
     return session
 
 
-def own_evaluation(request: Request) -> Any:  # noqa: ANN401 - a row
+def own_evaluation(request: Request) -> Evaluation:
     """Return the evaluation of a request, if its organiser asks.
 
     Raises:
@@ -263,9 +263,9 @@ def own_evaluation(request: Request) -> Any:  # noqa: ANN401 - a row
     return row
 
 
-def state_of(request: Request, row: Any) -> str:  # noqa: ANN401 - a row
+def state_of(request: Request, row: Evaluation) -> str:
     """Return the state of an evaluation now."""
-    return state_at(stage_of(row), site_of(request).now())
+    return state_at(row.stage(), site_of(request).now())
 
 
 def check_origin(request: Request) -> None:

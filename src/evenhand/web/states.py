@@ -54,7 +54,6 @@ class Stage:
         closes_at: When it closes, None if only by hand.
         grace: Minutes after that in which late ratings still count.
         begun: How many reviewers have begun.
-        looked: Whether somebody has seen a score.
     """
 
     state: str
@@ -62,7 +61,6 @@ class Stage:
     closes_at: datetime | None = None
     grace: int = 0
     begun: int = 0
-    looked: bool = False
 
     @property
     def ends_at(self) -> datetime | None:

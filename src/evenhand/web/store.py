@@ -192,7 +192,7 @@ def _sqlite(path: Path) -> sa.Engine:
         connect_args={"check_same_thread": False, "timeout": BUSY / 1000},
     )
 
-    def prepare(raw: Any, _: object) -> None:  # noqa: ANN401 - the driver's connection
+    def prepare(raw: sqlite3.Connection, _: object) -> None:
         raw.isolation_level = None
         for pragma in (*WRITING, "foreign_keys=ON", f"busy_timeout={BUSY}"):
             raw.execute(f"PRAGMA {pragma}")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from evenhand.claims import Json
     from evenhand.designs.assignment import Assignment
+    from evenhand.web.reads import Evaluation
 
     Events = Sequence[dict[str, Json]]
 
@@ -45,15 +46,16 @@ FIXED = ("sealed", "open", "closed", "decided", "published")
 
 def verify_all(connection: sa.Connection) -> list[str]:
     """Return what does not fit together, a sentence each; nothing if all does."""
-    rows = connection.execute(sa.select(t.evaluation).order_by(t.evaluation.c.id))
+    ids = connection.execute(sa.select(t.evaluation.c.id).order_by(t.evaluation.c.id))
+    rows = [reads.by_id(connection, evaluation_id) for evaluation_id in ids.scalars()]
     return [
         f"{row.title} ({row.slug}): {fault}"
-        for row in rows.all()
+        for row in rows
         for fault in _faults(connection, row)
     ]
 
 
-def _faults(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN401 - a row
+def _faults(connection: sa.Connection, row: Evaluation) -> Iterator[str]:
     try:
         events, head = follow(reads.log_lines(connection, row.id), row.first_seal)
     except RecordError as error:
@@ -160,17 +162,23 @@ def _draws(
         for name in (name for name, expected, actual in named if expected != actual):
             where = f"draw {place[0]}, part {place[1]}"
             yield f"the {name} of {where} is not what the log says."
-    in_evaluation = t.secret.c.evaluation_id == evaluation_id
-    for row in connection.execute(sa.select(t.secret).where(in_evaluation)):
-        if seal_of(row.secret) != seals.get(row.number):
-            yield f"the secret of draw {row.number} does not match its seal."
-    in_evaluation = t.private.c.evaluation_id == evaluation_id
-    for row in connection.execute(sa.select(t.private).where(in_evaluation)):
-        if seal_of(secret_of(row.key)) != seals.get(row.number):
-            yield f"the key of draw {row.number} does not match its seal."
+    for number, secret in _of(connection, evaluation_id, t.secret, "number", "secret"):
+        if seal_of(secret) != seals.get(number):
+            yield f"the secret of draw {number} does not match its seal."
+    for number, key in _of(connection, evaluation_id, t.private, "number", "key"):
+        if seal_of(secret_of(key)) != seals.get(number):
+            yield f"the key of draw {number} does not match its seal."
 
 
-def _close(row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
+def _of(
+    connection: sa.Connection, evaluation_id: int, table: sa.Table, *names: str
+) -> Sequence[tuple[Any, ...]]:
+    columns = [table.c[name] for name in names]
+    own = table.c.evaluation_id == evaluation_id
+    return [tuple(row) for row in connection.execute(sa.select(*columns).where(own))]
+
+
+def _close(row: Evaluation, events: Events) -> Iterator[str]:
     """Hold the close, from which the seed comes, against the log."""
     last = None
     for event in events:
@@ -194,11 +202,8 @@ def _files(
         if event["kind"] in ("published", "withdrawn"):
             stated = says(event).get("files", {})
     logged = dict(stated) if is_dict(stated) else {}
-    in_evaluation = t.published.c.evaluation_id == evaluation_id
-    hashes = {
-        file.name: _sha256(file.body)
-        for file in connection.execute(sa.select(t.published).where(in_evaluation))
-    }
+    files = _of(connection, evaluation_id, t.published, "name", "body")
+    hashes = {name: _sha256(body) for name, body in files}
     for name in sorted({*logged, *hashes}):
         if logged.get(name) != hashes.get(name):
             yield f"{name} is not the file that was published."
@@ -225,7 +230,7 @@ def _decisions(
             yield f"decision {number} is not what the log says."
 
 
-def _lists(connection: sa.Connection, row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
+def _lists(connection: sa.Connection, row: Evaluation, events: Events) -> Iterator[str]:
     """Hold what is used against the lists that were sealed."""
     draws = reads.draws(connection, row.id)
     text = draws[-1].lists if draws else None
@@ -264,13 +269,10 @@ def _people(
     """Hold names, codes and conflicts against what lists and log have of them."""
     key = reads.key(connection, evaluation_id)
     rows = reads.people(connection, evaluation_id)
-    names = [person.name for person in rows if person.role != "substitute"]
-    codes = {
-        person.name: person.label for person in rows if person.role != "substitute"
-    }
-    if key is None or codes_of(key, names) != codes:
+    codes = {row.name: row.label for row in rows if row.role != "substitute"}
+    if codes_of(key, list(codes)) != codes:
         yield "the codes are not those that the key gives these names."
-    now = people_hashes(key or "", reads.names_and_conflicts(connection, evaluation_id))
+    now = people_hashes(key, reads.names_and_conflicts(connection, evaluation_id))
     for code in sorted({*stated, *now}):
         if stated.get(code) != now.get(code):
             yield f"{code} is not the person, or has not the conflicts, as sealed."

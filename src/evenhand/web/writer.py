@@ -11,7 +11,8 @@ import json
 import queue
 import secrets
 import threading
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,8 +32,7 @@ from evenhand.web.accept import (
     Writes,
     accept,
 )
-from evenhand.web.scale import RatingScale
-from evenhand.web.states import Stage
+from evenhand.web.reads import Evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,46 +45,16 @@ Result = TypeVar("Result")
 FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 """What a database that is full, restarting or away raises."""
 MOST = 400
-DONE = (
-    t.submission.c.evaluation_id,
-    t.submission.c.reviewer_id,
-    t.submission.c.key,
-    t.submission.c.task_id,
-    t.submission.c.place,
-    t.submission.c.version,
-    t.submission.c.kind,
-    t.submission.c.score,
-    t.submission.c.note,
-    t.submission.c.body_sha256,
-    t.submission.c.n,
-    t.submission.c.receipt,
-)
-"""In the order of the fields of Done."""
+CHANGING = ("state", "version", "score", "note")
 TASK_STATEMENT = (
     t.task.update()
     .where(
-        t.task.c.evaluation_id == sa.bindparam("e"), t.task.c.id == sa.bindparam("i")
+        t.task.c.evaluation_id == sa.bindparam("of_evaluation"),
+        t.task.c.id == sa.bindparam("of_task"),
     )
-    .values(
-        state=sa.bindparam("s"),
-        version=sa.bindparam("v"),
-        score=sa.bindparam("x"),
-        note=sa.bindparam("o"),
-    )
+    .values({name: sa.bindparam(f"new_{name}") for name in CHANGING})
 )
-HEAD_STATEMENT = (
-    t.evaluation.update()
-    .where(t.evaluation.c.id == sa.bindparam("e"))
-    .values(head_n=sa.bindparam("h"), head_hash=sa.bindparam("x"))
-)
-ACTIVE_STATEMENT = (
-    t.reviewer.update()
-    .where(
-        t.reviewer.c.evaluation_id == sa.bindparam("e"),
-        t.reviewer.c.id == sa.bindparam("r"),
-    )
-    .values(active_at=sa.bindparam("x"))
-)
+DONE = [t.submission.c[field.name] for field in fields(Done)]
 
 
 class RefusedError(EvenhandError):
@@ -102,21 +72,10 @@ class UnsavedError(RefusedError):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A rating or a change that waits, and who waits for it."""
+    """A rating or a change that waits, and the answer that is waited for."""
 
     what: Sending | Change | None
-    loop: asyncio.AbstractEventLoop
-    answer: asyncio.Future[Any]
-
-    def tell(self, result: object, error: Exception | None = None) -> None:
-        def give() -> None:
-            if not self.answer.done():
-                if error is None:
-                    self.answer.set_result(result)
-                else:
-                    self.answer.set_exception(error)
-
-        self.loop.call_soon_threadsafe(give)
+    answer: Future[Any]
 
 
 class Writer(threading.Thread):
@@ -137,8 +96,7 @@ class Writer(threading.Thread):
         Raises:
             UnsavedError: If the database fails.
         """
-        answer: ReviewAnswer = await self._wait(sending)
-        return answer
+        return await self._hand_over(sending, Future[ReviewAnswer]())
 
     async def change(
         self, change: Callable[[sa.Connection, datetime], Result]
@@ -149,23 +107,22 @@ class Writer(threading.Thread):
             RefusedError: If it is not allowed.
             UnsavedError: If the database fails.
         """
-        result: Result = await self._wait(change)
-        return result
+        return await self._hand_over(change, Future[Result]())
 
     async def tidy(self) -> None:
         """Give up the space of what was deleted."""
-        await self._wait(None)
+        await self._hand_over(None, Future[None]())
 
     def stop(self) -> None:
         """Finish what was handed over, then end."""
         self._jobs.put(None)
         self.join()
 
-    async def _wait(self, what: Sending | Change | None) -> Any:  # noqa: ANN401 - of either kind
-        loop = asyncio.get_running_loop()
-        job = _Job(what, loop, loop.create_future())
-        self._jobs.put(job)
-        return await job.answer
+    async def _hand_over(
+        self, what: Sending | Change | None, answer: Future[Result]
+    ) -> Result:
+        self._jobs.put(_Job(what, answer))
+        return await asyncio.wrap_future(answer)
 
     def run(self) -> None:
         """Take all that waits, again and again."""
@@ -196,12 +153,10 @@ class Writer(threading.Thread):
             else:
                 with self._store.writing.begin() as connection:
                     result = job.what(connection, self._clock())  # type: ignore[operator]  # a change
-        except FAILURES as error:
-            job.tell(None, _failure(error))
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
-            job.tell(None, error)
+            _fail(job, error)
         else:
-            job.tell(result)
+            _tell(job, result)
 
     def _rate(self, batch: Sequence[_Job]) -> None:
         if not batch:
@@ -210,31 +165,33 @@ class Writer(threading.Thread):
         try:
             with self._store.writing.begin() as connection:
                 answers = write_batch(connection, sendings, self._clock())
-        except FAILURES as error:
-            for job in batch:
-                job.tell(None, _failure(error))
-            return
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
-            if len(batch) > 1:
+            alone = len(batch) == 1 or isinstance(error, FAILURES)
+            for job in batch:
                 # One of them cannot be written; the others must not suffer.
-                for job in batch:
-                    self._rate([job])
-            else:
-                batch[0].tell(None, error)
+                _fail(job, error) if alone else self._rate([job])
             return
         # Only now, after the commit.
         for job, answer in zip(batch, answers, strict=True):
-            job.tell(answer)
+            _tell(job, answer)
+
+
+def _tell(job: _Job, result: object) -> None:
+    if job.answer.set_running_or_notify_cancel():
+        job.answer.set_result(result)
+
+
+def _fail(job: _Job, error: Exception) -> None:
+    if isinstance(error, FAILURES):
+        text = f"The database fails, so nothing was saved: {reason_of(error)}."
+        error = UnsavedError(text, 503)
+    if job.answer.set_running_or_notify_cancel():
+        job.answer.set_exception(error)
 
 
 def reason_of(error: Exception) -> str:
     """Return what a database says of its failure, in a line."""
     return " ".join(str(getattr(error, "orig", error)).split())
-
-
-def _failure(error: Exception) -> UnsavedError:
-    text = f"The database fails, so nothing was saved: {reason_of(error)}."
-    return UnsavedError(text, 503)
 
 
 def write_batch(
@@ -246,23 +203,6 @@ def write_batch(
     if writes.done:
         _write(connection, writes, now)
     return answers
-
-
-def stage_of(row: Any, n_begun: int = 0) -> Stage:  # noqa: ANN401 - a row
-    """Return what the rules need to know of a row of the table of evaluations."""
-    return Stage(
-        state=row.state,
-        paused=bool(row.paused),
-        closes_at=t.moment(row.closes_at),
-        grace=row.grace,
-        begun=n_begun,
-        looked=row.looked_at is not None,
-    )
-
-
-def scale_of(row: Any) -> RatingScale:  # noqa: ANN401 - a row
-    """Return the scale of a row of the table of evaluations."""
-    return RatingScale.from_dict(json.loads(row.scale)) if row.scale else RatingScale()
 
 
 def read_snapshot(connection: sa.Connection, batch: Sequence[Sending]) -> Snapshot:
@@ -277,37 +217,27 @@ def read_snapshot(connection: sa.Connection, batch: Sequence[Sending]) -> Snapsh
         .where(t.evaluation.c.id.in_(sa.select(t.link.c.evaluation_id).where(by_token)))
         .order_by(t.evaluation.c.id)
         .with_for_update()
-    ).all()
-    heads = reads.heads(connection, rows)
-    evaluations = {
-        row.id: Open(stage_of(row), scale_of(row), heads[row.id]) for row in rows
+    )
+    evaluations = [Evaluation(*row) for row in rows]
+    heads = reads.heads(connection, evaluations)
+    opened = {
+        row.id: Open(row.stage(), row.rating_scale, heads[row.id])
+        for row in evaluations
     }
+    columns = ("evaluation_id", "id", "label", "state")
     rater_rows = connection.execute(
         sa.select(
             t.link.c.token_sha256,
-            t.link.c.revoked_at,
-            t.reviewer.c.evaluation_id,
-            t.reviewer.c.id,
-            t.reviewer.c.label,
-            t.reviewer.c.state,
+            *(t.reviewer.c[name] for name in columns),
+            t.link.c.revoked_at.is_not(None),
         )
         .join_from(t.link, t.reviewer)
         .where(by_token)
     )
-    raters = {
-        row.token_sha256: Rater(
-            row.evaluation_id,
-            row.id,
-            row.label,
-            row.state,
-            revoked=row.revoked_at is not None,
-        )
-        for row in rater_rows
-    }
-    ids = list(evaluations)
+    raters = {token: Rater(*columns) for token, *columns in rater_rows}
     people = {(rater.evaluation, rater.reviewer) for rater in raters.values()}
-    done = _done(connection, ids, batch)
-    return Snapshot(raters, evaluations, _tasks(connection, people), done)
+    done = _done(connection, list(opened), batch)
+    return Snapshot(raters, opened, _tasks(connection, people), done)
 
 
 def _tasks(
@@ -347,62 +277,39 @@ def _done(
 
 
 def _write(connection: sa.Connection, writes: Writes, now: datetime) -> None:
-    """Write a batch in six statements whatever its size."""
+    """Write a batch in few statements: one for each table, and for each log's head."""
     at = t.stamp(now)
-    connection.execute(
-        t.event.insert(),
-        [
-            {
-                "evaluation_id": evaluation_id,
-                "n": event.n,
-                "line": event.line,
-                "hash": event.hash,
-            }
-            for evaluation_id, event in writes.events
-        ],
-    )
-    connection.execute(
-        t.payload.insert(),
-        [
-            {
-                "evaluation_id": evaluation_id,
-                "n": n,
-                "salt": salt,
-                "body": json.dumps(body),
-            }
-            for evaluation_id, n, salt, body in writes.payloads
-        ],
-    )
-    names = [column.name for column in DONE]
-    own = ["evaluation", "reviewer", "key", "task", *names[4:]]
-    connection.execute(
-        t.submission.insert(),
-        [
-            {
-                **dict(zip(names, map(submission.__getattribute__, own), strict=True)),
-                "at": at,
-            }
-            for submission in writes.done
-        ],
-    )
-    connection.execute(
-        TASK_STATEMENT,
-        [
-            {
-                "e": place[0],
-                "i": task.id,
-                "s": task.state,
-                "v": task.version,
-                "x": task.score,
-                "o": task.note,
-            }
-            for place, task in writes.tasks.items()
-        ],
-    )
-    heads = [
-        {"e": evaluation_id, "h": head.n, "x": head.hash}
-        for evaluation_id, head in writes.heads.items()
+    events = [
+        {
+            "evaluation_id": evaluation_id,
+            "n": event.n,
+            "line": event.line,
+            "hash": event.hash,
+        }
+        for evaluation_id, event in writes.events
     ]
-    connection.execute(HEAD_STATEMENT, heads)
+    connection.execute(t.event.insert(), events)
+    names = ("evaluation_id", "n", "salt", "body")
+    payloads = [
+        dict(zip(names, (*key, json.dumps(body)), strict=True))
+        for *key, body in writes.payloads
+    ]
+    connection.execute(t.payload.insert(), payloads)
+    done = [{**asdict(submission), "at": at} for submission in writes.done]
+    connection.execute(t.submission.insert(), done)
+    tasks = [
+        {
+            "of_evaluation": place[0],
+            "of_task": task.id,
+            **{f"new_{name}": getattr(task, name) for name in CHANGING},
+        }
+        for place, task in writes.tasks.items()
+    ]
+    connection.execute(TASK_STATEMENT, tasks)
+    for evaluation_id, head in writes.heads.items():
+        by_id = t.evaluation.c.id == evaluation_id
+        values = {"head_n": head.n, "head_hash": head.hash}
+        connection.execute(t.evaluation.update().where(by_id).values(values))
     active = sorted({place[:2] for place in writes.tasks})
-    connection.execute(ACTIVE_STATEMENT, [{"e": e, "r": r, "x": at} for e, r in active])
+    people = sa.tuple_(t.reviewer.c.evaluation_id, t.reviewer.c.id).in_(active)
+    connection.execute(t.reviewer.update().where(people).values(active_at=at))
