@@ -655,7 +655,7 @@ def ask_job(
     look(connection, now, evaluation_id)
     numbers = [job.number for job in reads.jobs(connection, evaluation_id, kind)]
     number = max(numbers, default=0) + 1
-    job = {"kind": kind, "number": number, "options": json.dumps(dict(options))}
+    job = {"kind": kind, "number": number, "options": json.dumps({"method": method})}
     evaluation.insert(t.job, {**job, "state": "waiting", "asked_at": t.stamp(now)})
     return number
 
