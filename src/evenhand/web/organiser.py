@@ -403,13 +403,13 @@ async def progress(request: Request) -> Response:
     """Hand our script the state of things; it polls with the head of the log."""
     row = own_evaluation(request)
     with site_of(request).store.read() as connection:
-        rated, given = _count(connection, row.id)
+        n_rated, n_given = _count(connection, row.id)
         jobs = reads.jobs(connection, row.id)
     n_waiting = sum(job.state == "waiting" for job in jobs)
     mark = f'"{row.head_hash}-{n_waiting}-{state_of(request, row)}"'
     if request.headers.get("if-none-match") == mark:
         return PlainResponse(status_code=304, headers={"etag": mark})
-    body = {"rated": rated, "given": given, "state": state_of(request, row)}
+    body = {"rated": n_rated, "given": n_given, "state": state_of(request, row)}
     return JSONResponse(body, headers={"etag": mark})
 
 
