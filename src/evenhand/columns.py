@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
@@ -661,6 +662,17 @@ def cut_alike(names: Iterable[str]) -> list[str]:
         text = f"...{label[start:]}" if start >= LONG_PREFIX else label
         cuts.append(text if len(text) <= NAME_SHOWN else text[: NAME_SHOWN - 3] + "...")
     return cuts
+
+
+def first_repeat(names: Iterable[str]) -> str:
+    """Return the first name that stands twice, or an empty text.
+
+    Examples:
+        >>> first_repeat(["item", "score", "item"])
+        'item'
+    """
+    counts = Counter(names)
+    return next((name for name, count in counts.items() if name and count > 1), "")
 
 
 def are_counts(names: Iterable[str], declared: Columns | None = None) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, NoReturn
 
+from evenhand.columns import first_repeat
 from evenhand.errors import RatingsError, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from evenhand.claims import Json
     from evenhand.columns import Source
@@ -61,12 +61,6 @@ def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if twice:
         raise ValueError(f"the key {quote(twice)} stands twice in one object")
     return dict(pairs)
-
-
-def first_repeat(names: Iterable[str]) -> str:
-    """Return the first name that stands twice, or an empty text."""
-    counts = Counter(names)
-    return next((name for name, count in counts.items() if name and count > 1), "")
 
 
 def _constant(text: str) -> NoReturn:

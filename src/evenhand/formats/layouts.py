@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from evenhand.columns import Columns, Source
@@ -18,7 +19,7 @@ from evenhand.formats import PLATFORMS
 from evenhand.formats.tables import Table, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,26 +173,27 @@ def recognise(table: Table, options: ReadOptions) -> tuple[Layout, str]:
         if home.marks and (deep or not names.isdisjoint(home.marks))
     ]
     # Of a form the last responses count, whatever columns the user names.
-    if "forms" in marked and (matches := _matches(["forms"], table, options)):
-        return matches[0]
+    form = _matches(["forms"] if "forms" in marked else [], table, options)
+    if match := next(form, None):
+        return match
     if options.rows:
         return layout_of("wide"), ""
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
-    matches = _matches(marked, table, options)
+    matches = [*_matches(marked, table, options)]
     if len(matches) > 1:
         possible = listing(layout.name for layout, _ in matches)
         raise table.source.whole(
             f"The file may come from {possible}. Say which with format= or --format."
         )
-    matches = matches or _matches(["long", "wide"], table, options)
-    return matches[0] if matches else (layout_of("long"), "")
+    # A table in long form is not looked at as a wide one.
+    either = _matches(["long", "wide"], table, options)
+    return next(chain(matches, either), (layout_of("long"), ""))
 
 
 def _matches(
     names: Iterable[str], table: Table, options: ReadOptions
-) -> list[tuple[Layout, str]]:
-    reasons = (
-        (layout, layout.recognise(table, options)) for layout in map(layout_of, names)
-    )
-    return [(layout, reason) for layout, reason in reasons if reason]
+) -> Iterator[tuple[Layout, str]]:
+    for layout in map(layout_of, names):
+        if reason := layout.recognise(table, options):
+            yield layout, reason

@@ -27,6 +27,7 @@ from evenhand.columns import (
     as_series,
     as_valid,
     cut_alike,
+    first_repeat,
     is_alias,
     matching_names,
     option_for,
@@ -37,7 +38,6 @@ from evenhand.formats.delimited import check_text, read_cells
 from evenhand.formats.documents import (
     EXAMPLE,
     finite_or_text,
-    first_repeat,
     flatten,
     parse_json,
 )
