@@ -8,8 +8,6 @@ import json
 import math
 import pickle
 import struct
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -151,18 +149,6 @@ def test_negative_zero_is_zero() -> None:
     assert math.copysign(1, ranked.preference[0]) == 1
 
 
-@pytest.mark.parametrize("kind", ["int", "text", "padded", "float"])
-def test_integer_labels_are_the_same_as_text_or_float(kind: str) -> None:
-    values: dict[str, list[Any]] = {
-        "int": [7, 10],
-        "text": ["7", "10"],
-        "padded": [" 7", "10 "],
-        "float": [7.0, 10.0],
-    }
-    ratings = Ratings(values[kind], values[kind], [1, 2])
-    assert state(ratings) == state(Ratings([7, 10], [7, 10], [1, 2]))
-
-
 def test_a_second_rating_of_an_item_is_refused_with_both_places() -> None:
     assert refused(["a", "b", "a "], ["x", "x", "x"], [1, 2, 3]) == (
         "reviewer 'a' rated item 'x' twice (first: index 0) at index 2."
@@ -202,14 +188,6 @@ def test_there_must_be_a_rating() -> None:
         Ratings.from_comparisons([], [])
 
 
-def test_a_missing_score_in_sequences_is_left_out_and_said() -> None:
-    ratings = Ratings(["a", "a"], ["x", "y"], [1, None])  # type: ignore[list-item]  # wrong
-    assert [notice.code for notice in ratings.notices] == [
-        "missing_scores",
-        "unrated_items",
-    ]
-
-
 def test_a_missing_score_in_a_frame_is_left_out_and_said() -> None:
     frame = pl.DataFrame(
         {
@@ -238,24 +216,6 @@ def test_a_missing_rank_is_left_out_and_said() -> None:
         "unrated_items",
     ]
     assert repr(ratings) == "Ratings(1 rank by 1 reviewer of 1 item)"
-
-
-def test_labels_that_look_alike_are_said() -> None:
-    ratings = Ratings(["Anna", "anna", "Bo"], ["x", "x", "X"], [1, 2, 3])
-    assert [notice.to_dict() for notice in ratings.notices] == [
-        {
-            "code": "similar_reviewers",
-            "message": "Labels that look alike are taken for different reviewers: "
-            "'Anna' and 'anna'. If they are the same, merge them with merge= or "
-            "--column merge=reviewer.",
-        },
-        {
-            "code": "similar_items",
-            "message": "Labels that look alike are taken for different items: "
-            "'X' and 'x'. If they are the same, merge them with merge= or --column "
-            "merge=item.",
-        },
-    ]
 
 
 def test_items_without_a_rating_can_be_named() -> None:
@@ -306,38 +266,6 @@ def test_an_item_is_found_by_its_label_or_its_text() -> None:
     for odd in ([10], ([10],)):
         with pytest.raises(RatingsError, match=r"unknown item .*\[10\]"):
             ratings.item_code(odd)  # type: ignore[arg-type]  # no label at all
-
-
-def test_items_are_found_from_several_threads_at_once() -> None:
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for _ in range(5):
-            labels = range(5000)
-            ratings = Ratings([0] * 5000, labels, labels)
-            with ThreadPoolExecutor(4) as threads:
-                found = list(threads.map(ratings.item_code, [4999] * 4))
-            assert found == [4999] * 4
-    finally:
-        sys.setswitchinterval(interval)
-
-
-def test_items_are_not_looked_for_one_after_another() -> None:
-    class Counted(str):
-        compared = 0
-
-        __hash__ = str.__hash__
-
-        def __eq__(self, other: object) -> bool:
-            Counted.compared += 1
-            return str.__eq__(self, other)
-
-    labels = [f"p{number}" for number in range(1000)]
-    ratings = Ratings(["a"] * 1000, labels, range(1000))
-    codes = [ratings.item_code(Counted(label)) for label in ratings.item_labels]
-    assert codes == list(range(1000))
-    # By text alone as well; one after another takes half a million.
-    assert Counted.compared <= 4000
 
 
 def test_arrays_cannot_be_changed() -> None:
@@ -581,23 +509,6 @@ def test_copies_hold_the_same_ratings() -> None:
         assert other.rows() == ratings.rows()
         assert other.sha256 == ratings.sha256
         assert other.by_item()[1].tolist() == ratings.by_item()[1].tolist()
-
-
-def test_copies_of_a_subclass_keep_what_it_adds() -> None:
-    class Noted(Ratings):
-        note: int
-
-    class Slotted(Ratings):
-        __slots__ = ("note",)
-        note: int
-
-    kinds: tuple[type[Noted | Slotted], ...] = (Noted, Slotted)
-    for kind in kinds:
-        ratings = kind(*ROWS.values())
-        ratings.note = 5
-        other = copy.copy(ratings)
-        assert other.note == 5
-        assert other.rows() == ratings.rows()
 
 
 def test_a_second_rating_among_many_is_found() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -52,30 +53,22 @@ def codes(ratings: Ratings) -> list[str]:
     return [notice.code for notice in ratings.notices]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Mittelwert",
-        "Durchschnitt",
-        "Schnitt",
-        "Final score",
-        "Avg. score",
-        "Score (avg)",
-        "\u03a3",
-        "\u2211",
-        "Mediana",
-        "M\u00e9diane",
-        "Std.Dev",
-        "Std. Dev.",
-        "Score (mean)",
-    ],
+SUMMARIES = (
+    "Mittelwert|Durchschnitt|Schnitt|Final score|Avg. score|Score (avg)|\u03a3|\u2211|"
+    "Mediana|M\u00e9diane|Std.Dev|Std. Dev.|Score (mean)|Average|mean score|TOTAL|Sum|"
+    "std_dev|Median|Rank|n|Overall|Max|min|Weight"
 )
+
+
+@pytest.mark.parametrize("name", SUMMARIES.split("|"))
 def test_summaries_of_many_names_are_refused(name: str) -> None:
-    said = f"{name!r} looks like a summary, not like"
+    said = f"f.csv: {{}} {name!r} looks like a summary, not like {{}}. Leave it out "
+    said += f"with exclude= or --exclude {shlex.quote(name)}, or rename it; "
     table = f"Projekt,Anna,Bo,{name}\nx,1,3,2\ny,4,2,3\n"
-    assert f"Column {said} a reviewer" in refused(table, rows="items")
+    expected = said.format("Column", "a reviewer")
+    assert refused(table, rows="items").startswith(expected)
     table = f"Projekt,Anna,Bo\nx,1,3\ny,4,2\n{name},2.5,2.5\n"
-    assert f"Row {said} an item" in refused(table, rows="items")
+    assert refused(table, rows="items").startswith(said.format("Row", "an item"))
 
 
 @pytest.mark.parametrize("name", ["Accept?", "Anna confidence", "Bo expertise"])
@@ -83,11 +76,6 @@ def test_columns_that_are_not_scores_are_refused(name: str) -> None:
     table = f"item,Anna,Bo,{name}\nx,1,3,0\ny,4,2,1\n"
     said = refused(table, rows="items")
     assert f"Column {name!r} does not look like a reviewer" in said
-
-
-def test_a_row_of_weights_is_refused() -> None:
-    said = refused("item,Anna,Bo\nx,1,3\ny,4,2\nWeight,1,2\n", rows="items")
-    assert "Row 'Weight' looks like a summary" in said
 
 
 STATISTICS: dict[str, Callable[[FloatArray], FloatArray]] = {
@@ -327,15 +315,6 @@ def test_an_entry_that_is_no_object_is_refused() -> None:
     reply = {**json.loads(notes({"rating": 3}))[0], "details": {"replies": [5]}}
     said = refused(json.dumps([reply]), "n.json")
     assert said == "n.json: entry 1: replies must be objects, got [5]."
-
-
-def test_a_key_that_stands_twice_inside_a_line_is_refused() -> None:
-    note = json.dumps({**NOTE, "content": {"rating": 3}})
-    twice = note.replace('"rating": 3', '"rating": 3, "rating": 4')
-    assert refused(f"{note}\n{twice}\n", "n.jsonl") == (
-        "n.jsonl:2: The file cannot be read as JSON: the key 'rating' stands twice in "
-        "one object."
-    )
 
 
 def test_a_wide_table_of_letters_needs_its_rows() -> None:

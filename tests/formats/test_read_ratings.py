@@ -3,25 +3,20 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 import xlsxwriter
 
-from evenhand.errors import OptionError, RatingsError
+from evenhand.errors import EvenhandError, OptionError, RatingsError
 from evenhand.formats import tables
-from evenhand.formats.decoder import decode
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
-from tests.formats.reader import Reader
-
-if TYPE_CHECKING:
-    from evenhand.formats.files import File
+from tests.formats.reader import Reader, decoded_here
 
 HEADER = "reviewer,item,score\n"
 GOOD = HEADER + "anna,x,7\nbo,x,6.5\n"
@@ -60,38 +55,27 @@ def parquet(**columns: Any) -> bytes:  # noqa: ANN401 - any column
 
 
 @pytest.fixture
-def decoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Decode whole files in this process, which is quicker."""
-
-    def decoded(file: File, sheet: str, fault: str) -> tuple[Any, pl.DataFrame]:
-        del fault
-        answer, frame = decode(file.format, sheet, file.data)
-        return answer, pl.DataFrame() if frame is None else frame
-
-    monkeypatch.setattr(tables, "_decode", decoded)
+    monkeypatch.setattr(tables, "_decode", decoded_here)
 
 
 # Where the bytes come from.
 
 
-def test_a_path_may_be_text_or_a_path(tmp_path: Path) -> None:
-    path = tmp_path / "ratings.csv"
-    path.write_text(GOOD)
-    assert read_ratings(path).sha256 == EXPECTED.sha256
-    assert read_ratings(str(path)).sha256 == EXPECTED.sha256
+def source_refused(source: Any, error: type[EvenhandError] = RatingsError) -> str:  # noqa: ANN401 - anything
+    with pytest.raises(error) as caught:
+        read_ratings(source)
+    return str(caught.value)
 
 
-@pytest.mark.parametrize("stream", [io.StringIO(GOOD), io.BytesIO(GOOD.encode())])
-def test_a_stream_of_text_or_bytes_is_csv_unless_told(stream: io.StringIO) -> None:
-    assert read_ratings(stream).sha256 == EXPECTED.sha256
-
-
-def test_open_files_are_read(tmp_path: Path) -> None:
+def test_paths_open_files_and_streams_are_read(tmp_path: Path) -> None:
     path = tmp_path / "ratings.tsv"
     path.write_text(GOOD.replace(",", "\t"))
     with path.open() as text, path.open("rb") as binary:
-        assert read_ratings(text).sha256 == EXPECTED.sha256
-        assert read_ratings(binary).sha256 == EXPECTED.sha256
+        streams = io.StringIO(GOOD), io.BytesIO(GOOD.encode())
+        for source in (path, str(path), text, binary, *streams):
+            assert read_ratings(source).sha256 == EXPECTED.sha256
 
 
 class Terminal(io.StringIO):
@@ -103,61 +87,30 @@ def test_a_hyphen_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(GOOD.encode()), encoding="ascii")
     monkeypatch.setattr(sys, "stdin", stdin)
     assert read_ratings("-").sha256 == EXPECTED.sha256
-    with pytest.raises(RatingsError, match=r"^<stdin>: The file is empty\.$"):
-        read_ratings("-")
-
-
-def test_standard_input_may_be_another_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = '{"reviewer": "a", "item": "x", "score": 1}'
-    monkeypatch.setattr(sys, "stdin", io.StringIO(line))
-    assert read_ratings("-").n_ratings == 1
-
-
-def test_errors_in_standard_input_name_it_and_the_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    assert source_refused("-") == "<stdin>: The file is empty."
     monkeypatch.setattr(sys, "stdin", io.StringIO(HEADER + "a,x,bad\n"))
     text = f"<stdin>:2: score must be a number, got 'bad'.{WORDS}"
-    with pytest.raises(RatingsError, match=f"^{re.escape(text)}$"):
-        read_ratings("-")
+    assert source_refused("-") == text
+    # A terminal is not waited for.
+    for nothing in (Terminal(GOOD), None):
+        monkeypatch.setattr(sys, "stdin", nothing)
+        said = source_refused("-")
+        assert said.startswith("<stdin>: Nothing was sent to standard input. ")
 
 
-def test_a_terminal_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", Terminal(GOOD))
-    with pytest.raises(
-        RatingsError, match=r"^<stdin>: Nothing was sent to standard input\. "
-    ):
-        read_ratings("-")
-
-
-def test_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(RatingsError, match=r"^<stdin>: Nothing was sent to standard"):
-        read_ratings("-")
-
-
-def test_a_missing_file_is_answered_with_the_nearest(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     near = tmp_path / "Ratings.csv"
     near.write_text(GOOD)
-    with pytest.raises(RatingsError) as caught:
-        read_ratings(tmp_path / "ratigns.csv")
-    assert str(caught.value) == (
-        f"{tmp_path}/ratigns.csv: There is no such file, did you mean {str(near)!r}?"
-    )
-    with pytest.raises(RatingsError, match=r"zzz: There is no such file\.$"):
-        read_ratings(tmp_path / "zzz")
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RatingsError, match=r"There is no folder '.*nowhere'\.$"):
-        read_ratings(tmp_path / "nowhere" / "ratings.csv")
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        RatingsError, match=r": This is a folder\. Give a file in it\.$"
-    ):
-        read_ratings(tmp_path)
+    for name, words in {
+        "ratigns.csv": f"There is no such file, did you mean {str(near)!r}?",
+        "zzz": "There is no such file.",
+        "nowhere/r.csv": f"There is no folder {str(tmp_path / 'nowhere')!r}.",
+        "": "This is a folder. Give a file in it.",
+    }.items():
+        path = tmp_path / name
+        assert source_refused(path) == f"{path}: {words}"
+    said = source_refused("x" * 5000 + ".csv")
+    assert said.endswith("The file cannot be read: File name too long.")
 
 
 def test_a_file_without_permission_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,56 +118,35 @@ def test_a_file_without_permission_is_refused(monkeypatch: pytest.MonkeyPatch) -
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_bytes", forbidden)
-    with pytest.raises(RatingsError, match=r"^a\.csv: The file cannot be read: Perm"):
-        read_ratings("a.csv")
+    said = "a.csv: The file cannot be read: Permission denied."
+    assert source_refused("a.csv") == said
 
 
-def test_what_the_system_cannot_read_is_refused_in_its_words() -> None:
-    with pytest.raises(RatingsError, match=r"The file cannot be read: .* too long\.$"):
-        read_ratings("x" * 5000 + ".csv")
-    for name in ("a\0b.csv", ""):
-        with pytest.raises(OptionError, match=r"^source must be the name of a file, g"):
-            read_ratings(name)
-
-
-@pytest.mark.parametrize("wrong", [5, None, ["a.csv"]])
-def test_what_is_no_file_is_refused(wrong: Any) -> None:  # noqa: ANN401 - anything
-    with pytest.raises(
-        OptionError, match=r"^source must be a file name, '-', an open file"
-    ):
-        read_ratings(wrong)
+@pytest.mark.parametrize("wrong", [5, None, ["a.csv"], "a\0b.csv", ""])
+def test_what_is_no_file_is_refused(wrong: object) -> None:
+    named = "the name of a file" if isinstance(wrong, str) else "a file name, '-', an"
+    said = source_refused(wrong, OptionError)
+    assert said.startswith(f"source must be {named}")
 
 
 def test_a_stream_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    with path.open("w") as file, pytest.raises(RatingsError, match="cannot be read"):
-        read_ratings(file)
-    with pytest.raises(
-        RatingsError, match="stream cannot be read: I/O operation on cl"
-    ):
-        read_ratings(file)
-    path.write_bytes(b"reviewer,item,score\nJos\xe9,x,1\n")
-    with (
-        path.open(encoding="utf-8") as file,
-        pytest.raises(RatingsError, match="can't decode byte 0xe9"),
-    ):
-        read_ratings(file)
-
-
-def test_a_stream_must_give_bytes_or_text() -> None:
     class Empty(io.RawIOBase):
         def read(self, size: int = -1) -> None:
             del size
 
-    with pytest.raises(RatingsError, match="stream must give bytes or text"):
-        read_ratings(Empty())  # type: ignore[arg-type]  # what a pipe may give
+    path = tmp_path / "a.csv"
+    with path.open("w") as file:
+        assert "cannot be read" in source_refused(file)
+    assert "stream cannot be read: I/O operation on cl" in source_refused(file)
+    path.write_bytes(b"reviewer,item,score\nJos\xe9,x,1\n")
+    with path.open(encoding="utf-8") as file:
+        assert "can't decode byte 0xe9" in source_refused(file)
+    assert "stream must give bytes or text" in source_refused(Empty())
 
 
 def test_half_a_surrogate_pair_in_a_text_stream_is_refused_with_its_line() -> None:
-    with pytest.raises(
-        RatingsError, match=r"^<stream>:2: text must be UTF-8, got byte"
-    ):
-        read_ratings(io.StringIO(HEADER + "\ud800,x,1\n"))
+    said = source_refused(io.StringIO(HEADER + "\ud800,x,1\n"))
+    assert said.startswith("<stream>:2: text must be UTF-8, got byte")
 
 
 # Which format it is.
@@ -234,19 +166,9 @@ TABLE = EXPECTED.to_frame()
         gzip.compress(TABLE.write_json().encode(), mtime=0),
     ],
 )
-@pytest.mark.usefixtures("decoded_here")
+@pytest.mark.usefixtures("in_process")
 def test_the_bytes_tell_the_format_whatever_the_name(data: bytes, name: str) -> None:
     assert read(data, name).sha256 == EXPECTED.sha256
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.doc", "a", "a.xls", "a.parquet"])
-def test_text_has_the_separator_of_its_header(name: str) -> None:
-    for separator in ",;\t":
-        text = GOOD.replace(",", separator)
-        assert read(text, name).sha256 == EXPECTED.sha256
-    text = '"reviewer, or judge"\titem\t"score, 1, 2 or 3"\nanna\tx\t7\nbo\tx\t6.5\n'
-    options = {"reviewer": "reviewer, or judge", "score": "score, 1, 2 or 3"}
-    assert read(text, name, **options).sha256 == EXPECTED.sha256
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
@@ -283,11 +205,6 @@ def test_an_unknown_format_is_refused() -> None:
 def test_an_empty_option_is_no_option(option: str | None) -> None:
     ratings = read(GOOD, format=option, reviewer=option, score=option, sheet=option)
     assert ratings.sha256 == EXPECTED.sha256
-
-
-@pytest.mark.parametrize("name", ["ratings.csv.gz", "ratings.csv", "ratings.CSV.GZ"])
-def test_gzip_is_read(name: str) -> None:
-    assert read(gzip.compress(GOOD.encode()), name).sha256 == EXPECTED.sha256
 
 
 @pytest.mark.parametrize("data", [b"\x1f\x8b", b"\x1f\x8b junk", b"\x1f\x8b\x08" * 9])
@@ -494,7 +411,6 @@ def test_a_pair_column_is_read() -> None:
 # JSON lines.
 
 LINE = '{"reviewer": "a", "item": "x", "score": 1}'
-FAULT = "a.jsonl: The file cannot be read as JSON: "
 
 
 @pytest.mark.parametrize(
@@ -507,12 +423,6 @@ FAULT = "a.jsonl: The file cannot be read as JSON: "
             "enclosed in double quotes.",
         ),
         (
-            f'{LINE}\n{{"score": 1, "score": 2}}',
-            f"{FAULT}the key 'score' stands twice in one object.".replace(
-                ":", ":2:", 1
-            ),
-        ),
-        (
             f'{LINE}\n\n{{"reviewer": true, "item": "x", "score": 1}}',
             "a.jsonl:3: reviewer must be text or an integer, got True.",
         ),
@@ -521,22 +431,12 @@ FAULT = "a.jsonl: The file cannot be read as JSON: "
             r"a.jsonl:2: reviewer must be valid Unicode text, got '\ud800'.",
         ),
         (
-            '{"reviewer": "a", "item": "x", "score": Infinity}',
-            f"{FAULT}Infinity is not a number that JSON has.",
-        ),
-        (
             '{"reviewer": "a", "score": 1}\n{"reviewer": "b", "item": "x", "score": 1}',
             "a.jsonl:1: item must be given, got nothing.",
         ),
-        (
-            b'{"a": "\xff"}',
-            "a.jsonl:1: text must be UTF-8, got byte 0xff. Save the file as UTF-8.",
-        ),
     ],
 )
-def test_bad_json_lines_are_refused_in_one_sentence(
-    content: str | bytes, message: str
-) -> None:
+def test_bad_json_lines_are_refused_in_one_sentence(content: str, message: str) -> None:
     assert refused(content, "a.jsonl") == message
 
 
@@ -562,7 +462,7 @@ def test_keys_may_come_in_any_order_and_be_absent() -> None:
 # Parquet and Excel.
 
 
-@pytest.mark.usefixtures("decoded_here")
+@pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
@@ -610,7 +510,7 @@ def test_a_sheet_is_read_from_its_first_filled_row() -> None:
     assert ratings.scores.tolist() == [1 / 3, 7.5, 123456789.123]
 
 
-@pytest.mark.usefixtures("decoded_here")
+@pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -625,7 +525,7 @@ def test_errors_in_a_sheet_name_its_row(row: list[object], message: str) -> None
     assert refused(data, "a.xlsx") == f"a.xlsx: row 7: {message}"
 
 
-@pytest.mark.usefixtures("decoded_here")
+@pytest.mark.usefixtures("in_process")
 def test_one_of_several_sheets_must_be_named() -> None:
     data = workbook(("Notes", [["see", "there"]]), ("A", ROWS), ("Empty", []))
     assert refused(data, "a.xlsx") == (
@@ -640,7 +540,7 @@ def test_one_of_several_sheets_must_be_named() -> None:
     assert refused(data, "a.xlsx", sheet="Empty") == "a.xlsx: There is no row."
 
 
-@pytest.mark.usefixtures("decoded_here")
+@pytest.mark.usefixtures("in_process")
 def test_a_hidden_sheet_is_not_meant_unless_it_is_named() -> None:
     data = workbook(("A", ROWS), ("Lists", [["reviewer"]]), hidden="Lists")
     assert read(data, "a.xlsx").n_ratings == 3
@@ -648,7 +548,7 @@ def test_a_hidden_sheet_is_not_meant_unless_it_is_named() -> None:
     assert refused(data, "a.xlsx", sheet="Lists") == text
 
 
-@pytest.mark.usefixtures("decoded_here")
+@pytest.mark.usefixtures("in_process")
 def test_a_workbook_without_anything_is_refused() -> None:
     assert refused(workbook(("A", []), ("B", [])), "a.xlsx") == (
         "a.xlsx: There is no row."
