@@ -113,7 +113,7 @@ def exact_p_values(
     test = problem(first, second, statistic, trim, design, groups)  # type: ignore[arg-type]  # scores
     if int(test.redraws.first.sum()) in (0, test.redraws.size):
         return Fraction(1), Fraction(1)
-    above, below = test.tally(test.redraws.enumerated())
+    above, below = test.tally(test.redraws.enumerate_blocks())
     return Fraction(above, test.redraws.total), Fraction(below, test.redraws.total)
 
 
@@ -122,11 +122,11 @@ def law_of(design: str | None, labels: list[int], sides: Sides) -> Law:
     if design is None:
         return given_counts(sides)
     alone = design in ("halves", "coins")
-    return enumerated(design, len(sides) if alone else tuple(labels))
+    return enumerate_blocks(design, len(sides) if alone else tuple(labels))
 
 
 @functools.cache
-def enumerated(design: str, people: int | tuple[int, ...]) -> Law:
+def enumerate_blocks(design: str, people: int | tuple[int, ...]) -> Law:
     return designs.law(design, people)
 
 
@@ -216,7 +216,7 @@ def test_every_way_of_counting_gives_the_same(
     one, two = split(scores, sides)
     assume(one and two)
     test = ready(one, two, design, grouped(design, labels, sides), **options(name))  # type: ignore[arg-type]  # by name
-    through = test.tally(test.redraws.enumerated())
+    through = test.tally(test.redraws.enumerate_blocks())
     shares = [Fraction(count, test.redraws.total) for count in through]
     tails, how = test.shares()
     assert tails is not None
@@ -379,7 +379,7 @@ def test_sampling_agrees_with_counting(design: str | None, statistic: str) -> No
     exact, _ = test.shares()
     assert exact is not None
     rng = np.random.default_rng(2019)
-    sampled = test.tally(test.redraws.sampled(5000, rng))
+    sampled = test.tally(test.redraws.sample_blocks(5000, rng))
     for found, true in zip(sampled, exact, strict=True):
         assert abs(found / 5000 - true) < FAR
 
@@ -517,7 +517,7 @@ def test_tables_of_counts_have_the_p_values_of_their_lists(
             counted_ = p_values(*tables, statistic=statistic, design=design, rng=3)
             assert listed == counted_
             ahead = leading_item(*tables, statistic, 0.2)
-            assert (1 + ahead) / 2 == rules.followed(statistic, one, two)
+            assert (1 + ahead) / 2 == rules.follow_statistic(statistic, one, two)
 
 
 @pytest.mark.parametrize(

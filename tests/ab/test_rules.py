@@ -234,4 +234,4 @@ def test_the_share_that_is_cut_is_the_decimal_that_was_given(
     share: float, count: int, cut: int
 ) -> None:
     """By hand: 0.29 of 94,000,000 is 27,260,000, and floats lose one of them."""
-    assert rules.as_kept("trimmed", share)(count) == (cut, count - cut)
+    assert rules.central_places("trimmed", share)(count) == (cut, count - cut)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import weights
-from evenhand.ab.weights import GapWeight, as_weight, odd, resolved, toss
+from evenhand.ab.weights import GapWeight, as_weight, odd, resolves, toss
 
 if TYPE_CHECKING:
     from evenhand.randomness import Stream
@@ -150,20 +150,20 @@ def test_resolution_of_rational_ends_where_theory_says() -> None:
     weight = weights.rational()
     probability = odd(weight, 1e8)
     assert probability == odd(weight, 1e8 + 1)
-    assert resolved(weight, [1e7, 1e8, -1e7, -1e8]).tolist() == [True, False] * 2
+    assert resolves(weight, [1e7, 1e8, -1e7, -1e8]).tolist() == [True, False] * 2
     assert odd(weight, 1e16) == 1.0
-    assert not resolved(weight, 1e16)
-    assert not resolved(weight, math.inf)
+    assert not resolves(weight, 1e16)
+    assert not resolves(weight, math.inf)
 
 
 def test_resolution_depends_on_the_step_that_should_count() -> None:
-    assert resolved(weights.rational(), 1e8, step=1e4)
-    assert not resolved(weights.rational(), 1e3, step=1e-12)
+    assert resolves(weights.rational(), 1e8, step=1e4)
+    assert not resolves(weights.rational(), 1e3, step=1e-12)
 
 
 def test_a_linear_weight_is_resolved_up_to_its_range() -> None:
-    assert resolved(weights.linear(10), [0.0, 9.5, 10.0]).tolist() == [True] * 3
-    assert not resolved(weights.linear(1e30), 1e29)
+    assert resolves(weights.linear(10), [0.0, 9.5, 10.0]).tolist() == [True] * 3
+    assert not resolves(weights.linear(1e30), 1e29)
 
 
 def test_json_keeps_integers_and_turns_fractions_into_floats() -> None:

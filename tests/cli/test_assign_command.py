@@ -146,7 +146,7 @@ def test_seal_and_draw_can_be_one_step() -> None:
     assert len(rows(result)) == 8
     secret = read_hex("secret.json", "secret")
     seal = read_hex("seal.json", "seal")
-    assert load_assignment("a.json", secret=secret, seal=seal).verified
+    assert load_assignment("a.json", secret=secret, seal=seal).fits_seal
     assert "publish it before any rating exists" in result.stderr
     assert "seed" not in result.stderr
 
@@ -304,7 +304,7 @@ def test_amendments_form_a_chain_and_an_edited_one_is_named() -> None:
     assert "Wrote draw/assignment-3.json" in last.stderr
     assert "if nobody left or stepped in because of an item" in last.stderr
     drawn = load_assignment("draw")
-    assert drawn.dropped == ("Bo", "Cy")
+    assert drawn.leavers == ("Bo", "Cy")
     assert drawn.reviewers == ("Anna", "Di", "Ed", "Flo", "Lee")
     assert audited("draw").exit_code == 0
     second = Path("draw/assignment-2.json")

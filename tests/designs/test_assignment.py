@@ -41,7 +41,7 @@ def test_a_seed_or_a_secret_repeats_the_draw(draw: Callable[..., Assignment]) ->
     assert redraw(one, 7) == one
     assert any(draw(rng=seed).rows != one.rows for seed in range(8, 40))
     sealed = draw(secret=SECRET)
-    assert redraw(sealed.sealed(), SECRET) == sealed
+    assert redraw(sealed.without_secret(), SECRET) == sealed
     assert sealed.rows == draw(rng=int(SECRET, 16)).rows
 
 
@@ -352,7 +352,10 @@ REFUSED = [
         lambda: assign(ITEMS, PEOPLE, design="pairs", secret=SECRET[1:]),
         "secret must be 64 hexadecimal digits",
     ),
-    (lambda: assign(ITEMS, PEOPLE, design="pairs").sealed(), "drawn with a secret"),
+    (
+        lambda: assign(ITEMS, PEOPLE, design="pairs").without_secret(),
+        "drawn with a secret",
+    ),
 ]
 
 
@@ -378,11 +381,11 @@ def test_the_seal_is_the_hash_that_the_design_states() -> None:
 
 def test_only_the_sealed_secret_verifies() -> None:
     drawn = assign(ITEMS, PEOPLE, design="pairs", secret=SECRET)
-    sealed = drawn.sealed()
-    assert not drawn.verified
+    sealed = drawn.without_secret()
+    assert not drawn.fits_seal
     assert sealed.seed is None
     assert SECRET not in str(sealed.to_dict())
-    assert verify(sealed, SECRET, seal_of(SECRET)).verified
+    assert verify(sealed, SECRET, seal_of(SECRET)).fits_seal
     with pytest.raises(RecordError, match="must fit the seal"):
         verify(sealed, "6" * 64, seal_of(SECRET))
     with pytest.raises(RecordError, match="must fit the seal"):

@@ -88,7 +88,7 @@ def test_p_values_draw_it_again() -> None:
 
 
 def test_it_is_certified_recorded_and_audited(tmp_path: Path) -> None:
-    verified = verify(drawn().sealed(), SECRET, seal_of(SECRET))
+    verified = verify(drawn().without_secret(), SECRET, seal_of(SECRET))
     ratings = scored(verified)
     result = run_compare(ratings, assignment=verified, rng=7)
     assert result.certificate is not None

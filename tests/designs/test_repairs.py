@@ -225,18 +225,18 @@ def test_open_reviews_are_spread_evenly_and_never_twice(data: st.DataObject) -> 
 
 def test_an_amendment_follows_from_the_secret_and_the_seal_covers_it() -> None:
     first = assign(ITEMS, PEOPLE, design="balanced", per_reviewer=2, secret=SECRET)
-    once = first.sealed().amend(["b"], secret=SECRET)
+    once = first.without_secret().amend(["b"], secret=SECRET)
     twice = once.amend(["a"], add=["z"], leave_open=True)
     assert once == first.amend(["b"])
     assert once.rows != first.rows
-    assert twice.dropped == ("b", "a")
+    assert twice.leavers == ("b", "a")
     assert len(twice.chain) == 3
     for one in (once, twice):
         assert redraw(one, SECRET) == one
-        assert verify(one.sealed(), SECRET, seal_of(SECRET)).verified
-        assert one.sealed().amends.before.seed is None  # type: ignore[union-attr]  # amended
+        assert verify(one.without_secret(), SECRET, seal_of(SECRET)).fits_seal
+        assert one.without_secret().amends.before.seed is None  # type: ignore[union-attr]  # amended
     with pytest.raises(OptionError, match=r"secret must be given: the assignment is s"):
-        first.sealed().amend(["b"])
+        first.without_secret().amend(["b"])
 
 
 def test_what_was_done_stays_and_nobody_steps_in_for_the_rest() -> None:
@@ -245,7 +245,7 @@ def test_what_was_done_stays_and_nobody_steps_in_for_the_rest() -> None:
     done = Ratings(["b"], [own[0]], [5])
     after = first.amend(["b"], done=done)
     assert [item for who, item in after.rows if who == "b"] == own[:1]
-    assert after.stopped == ("b",)
+    assert after.halfway_leavers == ("b",)
     assert after.reviewers == ("a", "b", "c", "d")
     assert "left out (--exclude): 'b'." in after.effect()
     with pytest.raises(OptionError, match=r"add must name at most 0, one for each who"):
@@ -276,7 +276,7 @@ def test_one_who_steps_in_takes_the_place_in_a_pair() -> None:
 
 def test_names_of_an_amendment_are_checked() -> None:
     first = assign(ITEMS, ["1", "2", "3"], design="balanced", per_reviewer=2, rng=1)
-    assert first.amend(["2"]).dropped == (2,)
+    assert first.amend(["2"]).leavers == (2,)
     assert first.amend([2], add=["Lee"]).reviewers == ("1", "3", "Lee")
     for names, words in (
         (["4"], r"unknown reviewer '4'"),
@@ -291,7 +291,7 @@ def test_names_of_an_amendment_are_checked() -> None:
         OptionError, match=r"drop must be a sequence of names of reviewers, got 2"
     ):
         first.amend(2)  # type: ignore[arg-type]  # wrong
-    assert first.amend("2").dropped == (2,)
+    assert first.amend("2").leavers == (2,)
 
 
 def test_pairs_keep_their_guarantee_only_whole() -> None:

@@ -37,7 +37,7 @@ def checked(
 
 
 def only_the_statistic(statistic: str) -> Chances:
-    return functools.partial(rules.followed, statistic)
+    return functools.partial(rules.follow_statistic, statistic)
 
 
 def against_the_statistic(statistic: str) -> Chances:
@@ -111,7 +111,7 @@ def test_a_rule_below_a_half_is_found_out(monkeypatch: pytest.MonkeyPatch) -> No
     def lower(statistic: str, one: Floats, two: Floats) -> Floats:
         return followed(statistic, two, one)
 
-    followed = rules.followed
+    followed = rules.follow_statistic
     monkeypatch.setattr(claims_beyond, "FIXED", ("midrank",))
     assert checked("Theorem G").holds
     monkeypatch.setattr(rules, "followed", lower)
@@ -126,7 +126,7 @@ def test_a_rule_with_a_margin_everywhere_is_found_out(
             return rules.votes(one, two)
         return followed(statistic, one, two, trim=trim)
 
-    followed = rules.followed
+    followed = rules.follow_statistic
     monkeypatch.setattr(rules, "followed", vote)
     assert not checked("Theorem D").holds
 

@@ -5,7 +5,7 @@ import pytest
 
 from evenhand import losses
 from evenhand.ab.comparison import compare
-from evenhand.ab.methods import Mean, Rule, Sign
+from evenhand.ab.methods import HigherMean, Rule, Sign
 from evenhand.lab.scenario import Scenario, Trials, draw_trials
 from evenhand.lab.simulation import draw_ratings, order_by, two_item_losses
 from evenhand.method import as_method
@@ -26,7 +26,7 @@ def test_two_items_in_the_wrong_order_lose_what_the_losses_say(name: str) -> Non
         tied=np.array([False]),
         pairing=np.zeros((1, 2)),
     )
-    found = two_item_losses([Mean()], [name], trials)
+    found = two_item_losses([HigherMean()], [name], trials)
     assert found.tolist() == [[[losses.loss(name)(["a", "b"], ["b", "a"])]]]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.ab.methods import Median, Rule, Votes
+from evenhand.ab.methods import HigherMedian, Rule, Votes
 from evenhand.ab.weights import rational
 from evenhand.arrays import Floats
 from evenhand.errors import OptionError
@@ -119,7 +119,7 @@ def test_options_are_in_brackets_or_in_a_value() -> None:
     ]
     assert rows[0].risk != rows[1].risk
     assert rows[3].risk != rows[4].risk
-    values = [Median(median="lower"), Votes(weight=rational(8))]
+    values = [HigherMedian(median="lower"), Votes(weight=rational(8))]
     again = simulate(Scenario(reviewers=4), values, trials=300, rng=7).rows
     assert again == (rows[0], rows[3])
     orders = [

@@ -227,7 +227,7 @@ def test_a_search_that_cannot_fail_would_be_seen(
             return rules.votes(one, two)
         return followed(statistic, one, two, trim=trim)
 
-    followed = rules.followed
+    followed = rules.follow_statistic
     monkeypatch.setattr(rules, "followed", vote)
     assert not checked("Can fail: sign")
     assert not checked("Theorem 3")

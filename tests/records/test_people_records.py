@@ -82,4 +82,4 @@ def test_a_record_that_hides_conflicts_is_replayed_by_who_knows_them() -> None:
     with pytest.raises(OptionError, match="conflicts must be known to draw it again"):
         redraw(public, KEY)
     known = assignment_from(records[0], "first", None, conflicts)
-    assert verify(known, KEY, drawn.seal).verified
+    assert verify(known, KEY, drawn.seal).fits_seal

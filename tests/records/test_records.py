@@ -428,7 +428,7 @@ def test_another_version_is_named_only_if_something_differs(tmp_path: Path) -> N
 
 
 def test_a_decision_that_names_an_assignment_is_held_against_it(tmp_path: Path) -> None:
-    shown_true = verify(drawn().sealed(), SECRET, seal_of(SECRET))
+    shown_true = verify(drawn().without_secret(), SECRET, seal_of(SECRET))
     result = rank(ratings(), method="mean", assignment=shown_true, rng=3)
     right = decision_record(result, shown_true)
     file = written(right, tmp_path / "decision.json")
@@ -657,8 +657,8 @@ def test_lists_are_read_in_every_form(tmp_path: Path) -> None:
 
 def test_an_assignment_is_loaded_and_verified_from_its_record(tmp_path: Path) -> None:
     sealed = written(RECORDS["sealed"], tmp_path / "sealed.json")
-    assert not load_assignment(sealed).verified
-    assert load_assignment(sealed, secret=SECRET, seal=seal_of(SECRET)).verified
+    assert not load_assignment(sealed).fits_seal
+    assert load_assignment(sealed, secret=SECRET, seal=seal_of(SECRET)).fits_seal
     with pytest.raises(RecordError, match="seal must be the published one"):
         load_assignment(sealed, secret=SECRET, seal="0" * 64)
     with pytest.raises(RecordError, match="must fit the seal"):
@@ -758,7 +758,7 @@ def test_a_secret_that_was_chosen_after_many_tries_is_not_verified(
     )
     file = written(assignment_record(found), tmp_path / "assignment.json")
     loaded = load_assignment(file, secret=secret)
-    assert not loaded.verified
+    assert not loaded.fits_seal
     assert loaded.backing == "revealed"
     decision = compare(scored, method="votes", assignment=loaded, rng=3)
     assert decision.certificate is not None

@@ -79,8 +79,8 @@ def check_rule(
         OptionError: If the rule does not return a probability.
 
     Examples:
-        >>> from evenhand.ab.methods import Mean
-        >>> check_rule(Mean().chance, [7, 9, 4], [6, 3, 5], rng=1).failure is None
+        >>> from evenhand.ab.methods import HigherMean
+        >>> check_rule(HigherMean().chance, [7, 9, 4], [6, 3, 5], rng=1).failure is None
         True
         >>> def lazy(one, two):
         ...     return float(one.mean() > two.mean())

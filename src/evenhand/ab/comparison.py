@@ -36,6 +36,7 @@ from evenhand.designs.assignment import declare
 from evenhand.designs.design import TwoItemDesign
 from evenhand.engines.counts import Counts, counts_or_ratings
 from evenhand.errors import OptionError, RatingsError, refuse_option, unknown
+from evenhand.lazy import lazy
 from evenhand.method import as_json, as_method, choice
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
@@ -51,8 +52,13 @@ if TYPE_CHECKING:
     from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment, Declared
     from evenhand.ratings import Data, Names
+    from evenhand.words import cards, lines
+    from evenhand.words import claims as words_of_claims
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
+else:
+    cards, lines = lazy("evenhand.words.cards"), lazy("evenhand.words.lines")
+    words_of_claims = lazy("evenhand.words.claims")
 
 __all__ = ["BOTH", "Comparison", "compare"]
 
@@ -222,18 +228,14 @@ class Comparison(Drawn):
         return pl.DataFrame([row], schema_overrides=KINDS)
 
     def __repr__(self) -> str:
-        from evenhand.words.lines import comparison_lines  # noqa: PLC0415 - if shown
-
         codes = ", ".join(notice.code for notice in self.notices)
         seen = f"; notices: {codes}" if codes else ""
         last = f"method {self.method}, seed {self.seed}{seen}"
-        return "\n".join([*comparison_lines(self)[:-1], last])
+        return "\n".join([*lines.comparison_lines(self)[:-1], last])
 
     def _repr_html_(self) -> str:
         """Return the decision and its claim, for notebooks."""
-        from evenhand.words.cards import comparison_card  # noqa: PLC0415 - notebooks only
-
-        return comparison_card(self).html()
+        return cards.comparison_card(self).html()
 
 
 @working("Comparing")
@@ -378,10 +380,9 @@ def _turnout_notices(
     """Say that the numbers of scores do not fit the design, if they do not."""
     uneven = uneven_turnout(sides, declared)
     if uneven is not None and sides.verdict is None:
-        from evenhand.words.claims import uneven_counts  # noqa: PLC0415 - words last
-
         text = (
-            f"The counts contradict the design: {uneven_counts(uneven)}, if whether "
+            "The counts contradict the design: "
+            f"{words_of_claims.uneven_counts(uneven)}, if whether "
             "people answer has nothing to do with their item. So nothing is claimed, "
             "and the p-values do not hold. Find out who did not answer, and why."
         )

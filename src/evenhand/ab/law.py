@@ -32,14 +32,18 @@ from evenhand.arrays import (
     is_exact,
     magnitude,
 )
+from evenhand.lazy import lazy
 from evenhand.randomness import RNGLike, permutation, seed_from, stream, uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy import signal, special
 
     from evenhand.randomness import Stream
 
     Counts = NDArray[np.int64]
+else:
+    signal, special = lazy("scipy.signal"), lazy("scipy.special")
 
 # About half a second of work and 200 MB: 60 scores against 60 on five levels.
 WORK, CELLS = 120_000_000, 25_000_000
@@ -252,7 +256,7 @@ def _average(
     if is_exact(state_table.levels) or (work <= WORK and cells <= CELLS):
         margin, se, pairings = _margin(_pairing_law(state_table, taken, points)), 0.0, 0
     else:
-        lead, se, pairings = _sampled(state_table, taken, points, seed)
+        lead, se, pairings = _sample_margin(state_table, taken, points, seed)
         margin = np.asarray(lead)
     margin = np.asarray(-margin if turned else margin)
     return Averaged(from_margin(margin).item(), se / 2, pairings)
@@ -320,7 +324,7 @@ def _pairing_law(state_table: ScoreCounts, taken: ScoreCounts, terms: Terms) -> 
     return np.asarray(law.sum(axis=0))
 
 
-def _sampled(
+def _sample_margin(
     state_table: ScoreCounts, taken: ScoreCounts, terms: Terms, seed: int
 ) -> tuple[float, float, int]:
     """Return a margin averaged over sampled pairings, its error and their number."""
@@ -346,7 +350,7 @@ def _sampled(
     many &= pairs >= CROWDED * cells
     total = _n_pairings(cells if many else pairs)
 
-    def drawn() -> Iterator[tuple[Floats, Counts]]:
+    def pairing_blocks() -> Iterator[tuple[Floats, Counts]]:
         if many:
             counts = sample_tables(state_table.counts, taken.counts, total, rng)
             yield table.reshape(1, cells, -1), counts.reshape(total, -1)
@@ -355,10 +359,12 @@ def _sampled(
                 yield points, np.ones((1, pairs), np.int64)
 
     if pairs > FEW_VOTES and total <= POOLED:
-        margin, se, variance = _pooled([_cumulants(*part) for part in drawn()])
+        margin, se, variance = _pool_margin(
+            [_cumulants(*part) for part in pairing_blocks()]
+        )
         if variance >= OPEN:
             return margin, se + OFF, total
-    values = np.concatenate([_margins(*part, rng) for part in drawn()])
+    values = np.concatenate([_margins(*part, rng) for part in pairing_blocks()])
     # A sample in which all pairings agree is still one: two more for either side.
     error = float(np.append(values, [1, 1, -1, -1]).std()) / math.sqrt(total)
     return float(values.mean()), error + OFF * (pairs > FEW_VOTES), total
@@ -420,7 +426,9 @@ def _cumulants(points: Floats, counts: Counts) -> tuple[int, Floats, Floats, Flo
     return int(counts[0].sum() * worth[-1]), *cumulants
 
 
-def _pooled(parts: Sequence[tuple[int, Floats, Floats, Floats]]) -> tuple[float, ...]:
+def _pool_margin(
+    parts: Sequence[tuple[int, Floats, Floats, Floats]],
+) -> tuple[float, ...]:
     """Return the margin over all pairings from few, its error, and the variance.
 
     Where coins are all but sure, few pairings may all agree though some would not. But
@@ -448,13 +456,11 @@ def _pooled(parts: Sequence[tuple[int, Floats, Floats, Floats]]) -> tuple[float,
 
 def _limit(votes: int, mean: Floats, variance: Floats, third: Floats) -> Floats:
     """Return the margin of so many votes from the cumulants of those for an item."""
-    from scipy.special import ndtr  # noqa: PLC0415 - slow to load
-
     spread = np.sqrt(np.maximum(variance, OPEN))
     ends = np.array([[votes // 2], [(votes + 1) // 2 - 1]]) + 0.5
     place = (ends - mean) / spread
     bell = (1 - place**2) * np.exp(-(place**2) / 2) / math.sqrt(72 * math.pi)
-    margins = 1 - (ndtr(place) + third / spread**3 * bell).sum(axis=0)
+    margins = 1 - (special.ndtr(place) + third / spread**3 * bell).sum(axis=0)
     return np.asarray(np.clip(margins, -1, 1))
 
 
@@ -502,14 +508,12 @@ def _limit_over(chances: Floats, first: Counts, second: Counts) -> float | None:
 
 def _law_of_many(chances: Floats) -> Floats:
     """Return the law of the number of votes, two and two multiplied together."""
-    from scipy.signal import fftconvolve  # noqa: PLC0415 - slow to load
-
     # Votes that never come make their number a power of two.
     lacking = (1 << (len(chances) - 1).bit_length()) - len(chances)
     padded = np.append(np.sort(chances), np.zeros(lacking))
     laws = np.stack([1 - padded, padded], axis=1)
     while len(laws) > 1:
-        laws = fftconvolve(laws[::2], laws[1::2], axes=1)
+        laws = signal.fftconvolve(laws[::2], laws[1::2], axes=1)
     return np.asarray(laws[0, : len(chances) + 1])
 
 
@@ -641,7 +645,7 @@ def sample_tables(
     tables = np.empty((rows, len(first), len(second)), np.int64)
     for level in range(len(first)):
         if rows >= len(second):
-            tables[:, level] = _thinned(second_subsets, first_subsets[:, level], rng)
+            tables[:, level] = _thin(second_subsets, first_subsets[:, level], rng)
         else:
             each = zip(second_subsets, first_subsets[:, level].tolist(), strict=True)
             tables[:, level] = [sample_subsets(*row, 1, rng)[0] for row in each]
@@ -655,14 +659,14 @@ def sample_subsets(
     """Sample choices of so many out of a pool for an estimate, shape (rows, kinds)."""
     if pool.sum() >= NUMPY_MOST:
         wide = np.broadcast_to(pool, (rows, len(pool)))
-        return _thinned(wide, np.full(rows, wanted), rng)
+        return _thin(wide, np.full(rows, wanted), rng)
     crowded = pool.sum() > CROWDED * len(pool)
     return rng.multivariate_hypergeometric(
         pool, wanted, size=rows, method="marginals" if crowded else "count"
     )
 
 
-def _thinned(pools: Counts, wanted: Counts, rng: np.random.Generator) -> Counts:
+def _thin(pools: Counts, wanted: Counts, rng: np.random.Generator) -> Counts:
     """Choose so many of each row, by coins that are then put right by coins."""
     taken, lack = np.zeros_like(pools), wanted
     while True:

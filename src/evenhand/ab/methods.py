@@ -10,8 +10,9 @@ import numpy as np
 
 import evenhand.ab.rules as rules  # noqa: PLR0402 - not through the room's __getattr__
 from evenhand.ab import claims, law
+from evenhand.ab.checker import answer, check_rule
 from evenhand.ab.pvalues import leading_item
-from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolved, toss
+from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolves, toss
 from evenhand.arrays import Floats, Numbers, difference
 from evenhand.claims import Json, Notice
 from evenhand.errors import OptionError, name_of, plural, require_function
@@ -113,7 +114,7 @@ class Rule(Method):
         Returns:
             Probabilities, shape (...); exact for Fractions where it can be.
         """
-        return rules.followed(self.follows, first, second, trim=self.trim)
+        return rules.follow_statistic(self.follows, first, second, trim=self.trim)
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
@@ -205,8 +206,6 @@ class OwnComparison(Rule):
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Ask the function about each row."""
-        from evenhand.ab.checker import answer
-
         first_rows, second_rows = (
             np.atleast_2d(np.asarray(first)),
             np.atleast_2d(np.asarray(second)),
@@ -253,7 +252,7 @@ class Sign(Rule):
         return part._replace(law=over)
 
 
-def _led(sides: Sides, statistic: str, trim: float) -> Outcome:
+def _follow_statistic(sides: Sides, statistic: str, trim: float) -> Outcome:
     ahead = leading_item(sides.first, sides.second, statistic, trim)
     what = "trimmed mean" if statistic == "trimmed" else statistic.partition(":")[0]
     return _certain((1 + ahead) / 2, f"{what}s")
@@ -267,17 +266,17 @@ class Unpaired(Rule):
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
         del seed
-        return _led(sides, self.follows, self.trim)
+        return _follow_statistic(sides, self.follows, self.trim)
 
 
-class Mean(Unpaired):
+class HigherMean(Unpaired):
     """The item with the higher mean score."""
 
     name = "mean"
     reference = f"{PAPER}, Section 3.2"
 
 
-class Median(Unpaired):
+class HigherMedian(Unpaired):
     """The item with the higher median score."""
 
     name = "median"
@@ -299,7 +298,7 @@ TRIM = option(
 )
 
 
-class Trimmed(Unpaired):
+class HigherTrimmedMean(Unpaired):
     """The item with the higher trimmed mean."""
 
     name = "trimmed"
@@ -325,11 +324,11 @@ class Votes(Rule):
         chances = np.asarray(odd(self.weight, difference(first_scores, second_scores)))
         source = stream(seed, "votes")
 
-        def tossed(pair: int, unit: float) -> bool:
+        def toss_pair(pair: int, unit: float) -> bool:
             scores = float(first_scores[pair]), float(second_scores[pair])
             return toss(self.weight, unit, float(chances[pair]), scores, source)
 
-        won = law.draw_coins(counts, chances, source, tossed)
+        won = law.draw_coins(counts, chances, source, toss_pair)
         votes = won, int(counts.sum()) - won
         average, shown = self.average(sides, seed), self.shows_every_gap(sides)
         return Outcome(_majority(votes), average, "votes", votes, gaps_shown=shown)
@@ -353,7 +352,7 @@ class Votes(Rule):
         )
         gap = max(abs(difference(high, low)) for high, low in ends)
         step = finest(np.concatenate([first_levels, second_levels]))
-        return bool(resolved(self.weight, gap, step=step))
+        return bool(resolves(self.weight, gap, step=step))
 
 
 class Guarded(Rule):
@@ -406,19 +405,19 @@ class Guarded(Rule):
         """
         leaning = super().chance(first, second)
         voted = rules.votes(first, second, weight=self.weight)
-        return rules.mixed(leaning, voted, rules.as_eps(self.eps))
+        return rules.mix(leaning, voted, rules.as_eps(self.eps))
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
         if self.statistic == "sign":
             part = Sign().decide(sides, seed)._replace(votes=None)
         else:
-            part = _led(sides, self.statistic, self.trim)
+            part = _follow_statistic(sides, self.statistic, self.trim)
         eps, voters = float(self.eps), Votes(weight=self.weight)
         vote = voters.decide(sides, seed)
         drawn, voted = vote if _uniform(seed, "guard") < eps else part, vote.law
         chances = part.law.probability, voted.probability
-        p_first = rules.mixed(*chances, rules.as_eps(self.eps))
+        p_first = rules.mix(*chances, rules.as_eps(self.eps))
         # The two may rest on the same sampled pairings, so their errors add up.
         se = (1 - eps) * part.law.se + eps * voted.se
         mixture = law.Averaged(
@@ -434,12 +433,10 @@ class Guarded(Rule):
 
 def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
     """Ask a user's function in the pairing drawn, and in many others."""
-    from evenhand.ab.checker import answer, check_rule
-
     first_scores, second_scores = sides.one_by_one("a function of your own")
     size = max(len(first_scores), len(second_scores))
 
-    def paired(order: NDArray[np.integer]) -> tuple[Floats, Floats]:
+    def pair_up(order: NDArray[np.integer]) -> tuple[Floats, Floats]:
         return (
             (first_scores[order], second_scores)
             if len(first_scores) > len(second_scores)
@@ -448,7 +445,7 @@ def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
 
     drawn = first_scores, second_scores
     if sides.pairing == "random":
-        drawn = paired(permutation(stream(seed, "pairing"), size))
+        drawn = pair_up(permutation(stream(seed, "pairing"), size))
     check = check_rule(own, *drawn, rng=seed)
     if check.failure is not None:
         raise OptionError(
@@ -461,7 +458,7 @@ def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
         return here
     source = stream(seed, "pairings")
     orders = (permutation(source, size) for _ in range(OWN_PAIRINGS))
-    answers = [float(answer(own, *paired(order))) for order in orders]
+    answers = [float(answer(own, *pair_up(order))) for order in orders]
     if max(answers) - min(answers) <= ROUNDING:
         return here
     se = float(np.std(answers, ddof=1)) / math.sqrt(len(answers))

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 import numpy as np
 
 from evenhand.ab.law import ScoreCounts, count_sides, sample_subsets
-from evenhand.ab.rules import TRIM, Kept, as_kept
+from evenhand.ab.rules import TRIM, Kept, central_places
 from evenhand.arrays import Floats, Numbers, as_lists
 from evenhand.designs import Matched
 from evenhand.designs.design import TwoItemDesign, as_design
@@ -217,7 +217,7 @@ def p_values(
     tails, how = test.shares()
     if tails is None:
         source = np.random.Generator(stream(seed, "redraws"))
-        hits = test.tally(redraws.sampled(number, source))
+        hits = test.tally(redraws.sample_blocks(number, source))
         # With the observed assignment counted in, validity does not rest on the sample.
         tails = (1 + hits[0]) / (1 + number), (1 + hits[1]) / (1 + number)
     # The observed assignment is in both tails, so that no share is 0.
@@ -247,7 +247,7 @@ def leading_item(
         >>> leading_item(*sides, "mean", 0.2)
         0
     """
-    observed = problem(first, second, statistic, trim, None, None).observed
+    observed = problem(first, second, statistic, trim, None, None).observed_value
     return (observed > 0) - (observed < 0)
 
 
@@ -310,7 +310,7 @@ class Redraws:
             return False
         return self.n_units <= MOST_UNITS and self.total <= most
 
-    def enumerated(self) -> Iterator[Counts]:
+    def enumerate_blocks(self) -> Iterator[Counts]:
         """Give every assignment of units once: how many of each score are the first's.
 
         The rows come in blocks.
@@ -324,7 +324,7 @@ class Redraws:
                 np.put_along_axis(on, np.array(block, dtype=np.int64), 1, axis=1)
                 yield self._sides(np.add.reduceat(on, np.cumsum(pool) - pool, axis=1))
 
-    def sampled(self, samples: int, rng: np.random.Generator) -> Iterator[Counts]:
+    def sample_blocks(self, samples: int, rng: np.random.Generator) -> Iterator[Counts]:
         """Give independent draws of how many of each score are the first item's."""
         pool, block = self.pool, max(1, BLOCK // len(self.scores))
         for start in range(0, samples, block):
@@ -489,7 +489,7 @@ class Problem(NamedTuple):
     whole: bool
 
     @property
-    def observed(self) -> Fraction:
+    def observed_value(self) -> Fraction:
         """The statistic as it was observed."""
         gaps, scales = self._differences(self.redraws.first[None, :])
         return Fraction(int(gaps[0]), int(scales[0]))
@@ -506,7 +506,7 @@ class Problem(NamedTuple):
             return tails, "counting"
         if not redraws.at_most(min(LIMIT, ENUMERATED_CELLS // redraws.size)):
             return None, "sampling"
-        above, below = self.tally(redraws.enumerated())
+        above, below = self.tally(redraws.enumerate_blocks())
         total = redraws.total
         return (Fraction(above, total), Fraction(below, total)), "enumeration"
 
@@ -516,7 +516,7 @@ class Problem(NamedTuple):
         Args:
             blocks: Rows with how many scores of each level the first item has.
         """
-        observed, counts = self.observed, np.zeros(2, np.int64)
+        observed, counts = self.observed_value, np.zeros(2, np.int64)
         for rows in blocks:
             gaps, scales = self._differences(rows)
             gap_terms, observed_terms = (
@@ -593,7 +593,7 @@ class Problem(NamedTuple):
             wider[shift:] += law * on
             law = wider
         law = np.append(law, np.zeros(-len(law) % sizes, dtype=law.dtype))
-        observed, total = self.observed, int(units.sum(axis=(0, 1))[1])
+        observed, total = self.observed_value, int(units.sum(axis=(0, 1))[1])
         sign, parts = (observed > 0) - (observed < 0), []
         for ahead, column in enumerate(law.reshape(-1, sizes).T, least[0]):
             if ahead in counts:
@@ -620,7 +620,7 @@ def problem(
     groups: object,
 ) -> Problem:
     """Check everything, and make a test ready."""
-    kept, paired = as_kept(statistic, trim), statistic == "pairs"
+    kept, paired = central_places(statistic, trim), statistic == "pairs"
     if statistic.partition(":")[0] not in STATISTICS:
         raise OptionError(unknown("statistic", statistic, STATISTICS))
     chosen = None if design is None else as_design(design, TwoItemDesign)
@@ -782,7 +782,7 @@ def _redrawn(
     And how many of them are beyond each end of the interval, and the p-value.
     """
     rng = np.random.Generator(stream(seed, "shifts"))
-    blocks = drawn.sampled(samples, rng) if samples else drawn.enumerated()
+    blocks = drawn.sample_blocks(samples, rng) if samples else drawn.enumerate_blocks()
     shifts = np.sort(np.concatenate([_shifts(rows, drawn, scores) for rows in blocks]))
     shifts[np.abs(shifts) < NEAR_ZERO * np.ptp(scores)] = 0
     # The observed assignment speaks for both items at any shift. Beside sampled ones

@@ -190,7 +190,7 @@ def votes(first: Numbers, second: Numbers, *, weight: Weight = None) -> Floats:
     )
 
 
-def mixed(main: Numbers, vote: Numbers, eps: Fraction) -> Floats:
+def mix(main: Numbers, vote: Numbers, eps: Fraction) -> Floats:
     """Return (1 - eps) main + eps vote; turning both round turns the result round.
 
     Args:
@@ -202,7 +202,7 @@ def mixed(main: Numbers, vote: Numbers, eps: Fraction) -> Floats:
         Probabilities, exact if all are; 1 - p for 1 - p, to the last bit.
 
     Examples:
-        >>> mixed(1.0, 0.25, Fraction(1, 10))
+        >>> mix(1.0, 0.25, Fraction(1, 10))
         np.float64(0.925)
     """
     sides = [as_numbers(side, "probability") for side in (main, vote)]
@@ -213,7 +213,7 @@ def mixed(main: Numbers, vote: Numbers, eps: Fraction) -> Floats:
     return from_margin(np.asarray(main_share * leads[0] + vote_share * leads[1]))[()]
 
 
-def followed(
+def follow_statistic(
     statistic: str, first: Numbers, second: Numbers, *, trim: float = TRIM
 ) -> Floats:
     """Follow the sign of a statistic.
@@ -237,7 +237,7 @@ def followed(
         OptionError: If there is no such statistic.
 
     Examples:
-        >>> followed("midrank", [3, 9], [2, 4, 1])
+        >>> follow_statistic("midrank", [3, 9], [2, 4, 1])
         np.float64(1.0)
     """
     chosen = as_statistic(statistic)
@@ -250,7 +250,7 @@ def followed(
             second_scores[..., None, :],
         )
     else:
-        kept = as_kept(chosen, trim)
+        kept = central_places(chosen, trim)
         first_part, second_part = (
             np.sort(side, axis=-1)[..., slice(*kept(side.shape[-1]))]
             for side in (first_scores, second_scores)
@@ -263,16 +263,16 @@ def followed(
     return _chance(np.asarray(np.sign(wins)), first_scores)
 
 
-def as_kept(statistic: str, trim: float = TRIM) -> Kept:
+def central_places(statistic: str, trim: float = TRIM) -> Kept:
     """Return which of an item's scores count, by their number, from and to which place.
 
     Raises:
         OptionError: If trim is out of range, or there is no such median.
 
     Examples:
-        >>> as_kept("trimmed", 0.29)(94_000_000), as_kept("mean")(7)
+        >>> central_places("trimmed", 0.29)(94_000_000), central_places("mean")(7)
         ((27260000, 66740000), (0, 7))
-        >>> as_kept("median")(4), as_kept("median:middle")(4)
+        >>> central_places("median")(4), central_places("median:middle")(4)
         ((2, 3), (1, 3))
     """
     name, _, median = statistic.partition(":")
@@ -281,7 +281,7 @@ def as_kept(statistic: str, trim: float = TRIM) -> Kept:
     # 0.29 of 100 is 29, though it is 28.999999999999996 in floats.
     share = Fraction(repr(as_share(trim)))
 
-    def kept(count: int) -> tuple[int, int]:
+    def places(count: int) -> tuple[int, int]:
         if name == "trimmed":
             return math.floor(share * count), count - math.floor(share * count)
         if name != "median":
@@ -290,7 +290,7 @@ def as_kept(statistic: str, trim: float = TRIM) -> Kept:
         start = lower if median in ("lower", "middle") else upper
         return start, min((lower if median == "lower" else upper) + 1, count)
 
-    return kept
+    return places
 
 
 def _chance(order: NDArray[np.int64], like: Floats) -> Floats:

@@ -320,7 +320,7 @@ def as_weight(
         return weight
     if isinstance(weight, str):
         call = parse(weight, "weight", "rational(2)")
-        return _made(call.name, call.given, call.named, weight)
+        return _make(call.name, call.given, call.named, weight)
     if isinstance(weight, Mapping):
         name, parameters = weight.get("name"), weight.get("parameters", {})
         if weight.get("checked_on_grid", False) and name != "offset":
@@ -328,7 +328,7 @@ def as_weight(
                 "weight must be a built-in one to be made again from a record, got the "
                 f"function {quote(name)}. Pass the function itself."
             )
-        return _made(name, (), parameters, parameters)  # type: ignore[arg-type]  # or an error
+        return _make(name, (), parameters, parameters)  # type: ignore[arg-type]  # or an error
     if callable(weight):
         require_function("weight", weight, "a gap")
         name = name_of(weight)
@@ -400,7 +400,7 @@ def toss(
     return is_below(unit, (1 + (lean if gap > 0 else -lean)) / 2, source)
 
 
-def resolved(
+def resolves(
     weight: GapWeight, gap: ArrayLike, *, step: float | Floats = 1
 ) -> NDArray[np.bool_]:
     """Say where floats still tell W(gap) from W(gap + step), and from a fair coin.
@@ -417,7 +417,7 @@ def resolved(
         True where the two probabilities differ, of the shape of gap.
 
     Examples:
-        >>> resolved(rational(), [1.0, 1e6, 1e9, 1e16])
+        >>> resolves(rational(), [1.0, 1e6, 1e9, 1e16])
         array([ True,  True, False, False])
     """
     gaps = magnitude(as_numbers(gap, "gap", infinite=True)).astype(np.float64)
@@ -456,7 +456,7 @@ def _json(value: Number) -> int | float:
     return exact.numerator if whole else float(exact)
 
 
-def _made(
+def _make(
     name: object, values: Sequence[object], named: Mapping[str, object], source: object
 ) -> GapWeight:
     """Make a weight by its name and parameters."""

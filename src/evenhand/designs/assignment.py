@@ -26,6 +26,7 @@ from evenhand.errors import (
     plural,
     require_sequence,
 )
+from evenhand.lazy import lazy
 from evenhand.method import flag
 from evenhand.ratings import as_ratings
 
@@ -33,9 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evenhand.claims import Backing, Json, Label
+    from evenhand.designs import drawing
     from evenhand.ratings import Ratings
 
     Rows = tuple[tuple[Label, Label], ...]
+else:
+    drawing = lazy("evenhand.designs.drawing")
 
 SCHEMA = "evenhand.assignment/1"
 ESCAPED = re.compile(f"'+{FORMULA_START}")
@@ -136,7 +140,7 @@ class Assignment:
     backing: Backing = field(default="declared", compare=False)
 
     @property
-    def verified(self) -> bool:
+    def fits_seal(self) -> bool:
         """Whether it was drawn again from a secret that fits the published seal."""
         return self.backing == "verified"
 
@@ -151,14 +155,14 @@ class Assignment:
         return (*(self.amends.before.chain if self.amends else ()), self)
 
     @property
-    def dropped(self) -> tuple[Label, ...]:
+    def leavers(self) -> tuple[Label, ...]:
         """Reviewers who left, in all amendments."""
         return tuple(
             reviewer for amendment in self.amendments() for reviewer in amendment.drop
         )
 
     @property
-    def stopped(self) -> tuple[Label, ...]:
+    def halfway_leavers(self) -> tuple[Label, ...]:
         """Reviewers who left after some of their items."""
         rows = [row for amendment in self.amendments() for row in amendment.done]
         return tuple(dict.fromkeys(reviewer for reviewer, _ in rows))
@@ -166,7 +170,7 @@ class Assignment:
     @property
     def present(self) -> tuple[Label, ...]:
         """Reviewers who did not leave."""
-        gone = {*map(str, self.dropped)}
+        gone = {*map(str, self.leavers)}
         return tuple(
             reviewer for reviewer in self.reviewers if str(reviewer) not in gone
         )
@@ -191,14 +195,14 @@ class Assignment:
         missing = () if ratings is None else self.missing(ratings)
         if not missing and self.amends is None:
             return ""
-        sentences = [self._kept()]
+        sentences = [self._condition()]
         design = as_design(self.design, RandomDesign)
         if not isinstance(design, ManyItemDesign):
             return f"{sentences[0]} {UNEQUAL}"
         largest = max(map(len, self.bundles().values()))
         if design.most_items is not None and largest > design.most_items:
             return TOO_MANY_ITEMS.format(self.design)
-        halfway = {*map(str, self.stopped)}
+        halfway = {*map(str, self.halfway_leavers)}
         if ratings is not None:
             gave = {*map(str, ratings.reviewer_labels)}
             halfway = (halfway | {str(reviewer) for reviewer, _ in missing}) & gave
@@ -234,7 +238,7 @@ class Assignment:
         schema = {"reviewer": pl.String, "item": pl.String}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
-    def sealed(self) -> Assignment:
+    def without_secret(self) -> Assignment:
         """Return the assignment without its secret.
 
         Raises:
@@ -243,13 +247,13 @@ class Assignment:
         Examples:
             >>> from evenhand.designs.drawing import assign
             >>> drawn = assign([1, 2], ["a"], design="coins", secret="0" * 64)
-            >>> drawn.sealed().seed is None
+            >>> drawn.without_secret().seed is None
             True
         """
         if self.seal is None:
             raise OptionError("Only an assignment drawn with a secret has one.")
         past = self.amends
-        past = past and replace(past, before=past.before.sealed())
+        past = past and replace(past, before=past.before.without_secret())
         return replace(self, seed=None, amends=past)
 
     def amend(
@@ -297,8 +301,6 @@ class Assignment:
             >>> drawn.amend(["b"]).rows
             (('a', 1), ('a', 3), ('c', 2))
         """
-        from evenhand.designs import drawing  # noqa: PLC0415 - it imports this module
-
         names = [
             [labels] if isinstance(labels, str) else labels for labels in (drop, add)
         ]
@@ -329,17 +331,17 @@ class Assignment:
             (('a', 'x'),)
         """
         assigned = {_key(row) for row in self.rows}
-        rated = _among(_rated(ratings), items)
+        rated = _among(_rating_rows(ratings), items)
         return tuple(row for row in rated if _key(row) not in assigned)
 
-    def unrated(self, ratings: Ratings) -> tuple[Label, ...]:
+    def items_without_rating(self, ratings: Ratings) -> tuple[Label, ...]:
         """Return the items that nobody rated, in the order of the assignment.
 
         Examples:
             >>> from evenhand.designs.drawing import assign
             >>> from evenhand.ratings import Ratings
             >>> drawn = assign(["x", "y", "z"], ["a", "b"], design="pairs", rng=7)
-            >>> drawn.unrated(Ratings(["a"], ["y"], [1]))
+            >>> drawn.items_without_rating(Ratings(["a"], ["y"], [1]))
             ('x', 'z')
         """
         rated = {_key(("", item)) for item in ratings.item_labels}
@@ -359,7 +361,7 @@ class Assignment:
             >>> given.missing(Ratings(["a"], ["y"], [1]))
             (('b', 'x'),)
         """
-        rated = {_key(row) for row in _rated(ratings)}
+        rated = {_key(row) for row in _rating_rows(ratings)}
         return tuple(row for row in _among(self.rows, items) if _key(row) not in rated)
 
     def require(self, ratings: Ratings, items: Sequence[Label] | None = None) -> None:
@@ -404,7 +406,7 @@ class Assignment:
             bundles[reviewer].append(item)
         return bundles
 
-    def _kept(self) -> str:
+    def _condition(self) -> str:
         """Say what the guarantee rests on now that somebody left."""
         added = any(amendment.add for amendment in self.amendments())
         return KEPT.format(" or stepped in" if added else "")
@@ -418,7 +420,7 @@ class Assignment:
         ]
 
 
-def _rated(ratings: Ratings) -> Rows:
+def _rating_rows(ratings: Ratings) -> Rows:
     if ratings.kind == "comparisons":
         raise DesignError(
             "ratings must name the reviewer of each score or rank, got comparisons. "
@@ -553,13 +555,13 @@ def declare(
     assignment.require(ratings, items)
     missing = assignment.missing(ratings, items)
     halfway = {str(reviewer) for reviewer, _ in missing} | {
-        *map(str, assignment.stopped)
+        *map(str, assignment.halfway_leavers)
     }
     whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
     whole = whole and not assignment.has_conflicts
     answers = None
     if isinstance(chosen, TwoItemDesign):
-        rated = {_key(row) for row in _rated(ratings)}
+        rated = {_key(row) for row in _rating_rows(ratings)}
         there = [row for row in assignment.chain[0].rows if _key(row) in rated]
         answers = turnout(assignment, there)
     return Declared(chosen, assignment, len(missing), whole, answers)

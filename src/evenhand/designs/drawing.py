@@ -403,7 +403,7 @@ def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:
     Examples:
         >>> secret = "0" * 64
         >>> drawn = assign([1, 2, 3], ["a", "b"], design="pairs", secret=secret)
-        >>> verify(drawn.sealed(), secret, seal_of(secret)).verified
+        >>> verify(drawn.without_secret(), secret, seal_of(secret)).fits_seal
         True
     """
     fits = seal_of(secret)

@@ -283,10 +283,10 @@ def two_item_losses(
     """Return the expected losses of rules, shape (trials, rules, losses).
 
     Examples:
-        >>> from evenhand.ab.methods import Mean
+        >>> from evenhand.ab.methods import HigherMean
         >>> scenario = Scenario(reviewers=4, scales="identity")
         >>> trials = draw_trials(scenario, 3, np.random.default_rng(7))
-        >>> float(two_item_losses([Mean()], ["zero-one"], trials).sum())
+        >>> float(two_item_losses([HigherMean()], ["zero-one"], trials).sum())
         0.0
     """
     sides = trials.assigned[..., 0]

@@ -127,7 +127,7 @@ def duel(
         Fraction(1, 2)
     """
     if rule == "midrank":
-        rule = functools.partial(rules.followed, "midrank")
+        rule = functools.partial(rules.follow_statistic, "midrank")
     if isinstance(rule, str):
         chosen = as_method(rule, Rule, "rule")
         rule, pairs = chosen.chance, chosen.pairs

@@ -190,7 +190,7 @@ def floats_resolve_coins(
 ) -> bool:
     """Say whether floats distinguish every coin from one on a slightly larger gap."""
     gaps, step = [coin.gap for coin in coins], weights.finest(ratings.preference)
-    return not gaps or bool(np.all(weights.resolved(weight, gaps, step=step)))
+    return not gaps or bool(np.all(weights.resolves(weight, gaps, step=step)))
 
 
 def group_notices(graph: Comparisons) -> tuple[Notice, ...]:

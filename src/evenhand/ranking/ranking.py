@@ -151,7 +151,7 @@ def rank(
         design, distinct = design.removesuffix(DISTINCT), True
     declared = declare(design, assignment, ManyItemDesign, ratings)
     if assignment is not None:
-        lost = assignment.unrated(ratings)
+        lost = assignment.items_without_rating(ratings)
         ratings = ratings.with_unrated_items(lost, len(assignment.items))
     task = Task(ratings, seed)
     chosen.check(task)

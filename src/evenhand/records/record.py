@@ -151,7 +151,7 @@ def assignment_record(assignment: Assignment) -> Record:
         >>> assignment_record(drawn)["seed"] is None
         True
     """
-    public = assignment if assignment.seal is None else assignment.sealed()
+    public = assignment if assignment.seal is None else assignment.without_secret()
     content: Record = {**public.to_dict()}
     if public.amends is not None:
         before = assignment_record(public.amends.before)["sha256"]

@@ -67,7 +67,7 @@ def preview(plan: EvaluationPlan) -> Preview:
             secret=secret,
             **plan.options(),
         )
-        drawn = verify(drawn.sealed(), secret, seal_of(secret))
+        drawn = verify(drawn.without_secret(), secret, seal_of(secret))
         return Preview(
             works=_works(drawn),
             claims=tuple(
