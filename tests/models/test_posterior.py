@@ -45,7 +45,9 @@ FITS = {
 
 
 def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Floats:
-    return as_method(fit.method, RankMethod).draw_values(ratings, fit, number, seed)
+    values = as_method(fit.method, RankMethod).draw_values(ratings, fit, number, seed)
+    assert values is not None
+    return values
 
 
 class Dense:

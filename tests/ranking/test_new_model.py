@@ -10,7 +10,6 @@ import evenhand as eh
 from evenhand.method import Method
 from evenhand.models.design import Fit
 from evenhand.ranking.methods import Model
-from evenhand.ranking.uncertainty import AGAIN, how_left_out, leave_one_out
 from evenhand.ratings import Ratings
 
 
@@ -50,8 +49,8 @@ def test_it_has_intervals() -> None:
 
 
 def test_it_leaves_ratings_out() -> None:
-    assert how_left_out(RATINGS, Median()) == AGAIN
-    assert set(leave_one_out(RATINGS, Median(), 7)) == {1, 2, 3}
+    assert Median().how_left_out(RATINGS) == "again"
+    assert set(Median().leave_one_out(RATINGS, 7)) == {1, 2, 3}
 
 
 def test_its_scales_are_warped() -> None:
@@ -63,4 +62,4 @@ def test_its_report_has_all_of_it(tmp_path: Path) -> None:
     eh.rank(RATINGS, method="median-score", top=1, rng=7).report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert "every reviewer's scale was replaced" in page
-    assert AGAIN in page
+    assert "The ranking was made again without each review." in page

@@ -2,7 +2,6 @@ import itertools
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import evenhand as eh
 from evenhand.arrays import Codes
 from evenhand.errors import OptionError
 from evenhand.method import as_method
@@ -20,12 +20,11 @@ from evenhand.models.design import Fit
 from evenhand.models.posterior import adaptive_errors
 from evenhand.posets import averages, from_edges
 from evenhand.ranking import uncertainty
-from evenhand.ranking.methods import Answer, RankMethod, Task
+from evenhand.ranking.methods import RankMethod, Task
 from evenhand.ranking.uncertainty import (
     RankUncertainty,
     from_fit,
     from_places,
-    sureness,
 )
 from evenhand.ratings import Ratings
 
@@ -146,16 +145,14 @@ def test_twins_share_a_bucket_and_a_chain_has_none() -> None:
 
 def test_orderings_give_pairs_places_or_nothing() -> None:
     ratings = Ratings([0, 0, 0, 1, 1], [0, 1, 2, 3, 1], [5, 4, 3, 2, 1])
-    task = Task(ratings, 7)
-    found = task.mean_ranks("auto")
-    known = averages(task.graph)
+    known = averages(Task(ratings, 7).graph)
     assert known.places is not None
-    paired = from_places(found.order, known.places, above=known.above)
-    sure = sureness(task, Answer(found.order, mean_ranks=found), noisy=False)
-    assert sure is not None
-    assert sure.buckets == paired.buckets
-    bare = replace(found, averages=replace(known, places=None))
-    assert sureness(task, Answer(found.order, mean_ranks=bare), noisy=False) is None
+    ranking = eh.rank(ratings, method="mean-rank", rng=7)
+    assert ranking.uncertainty is not None
+    paired = from_places(ranking.uncertainty.order, known.places, above=known.above)
+    assert ranking.uncertainty.buckets == paired.buckets
+    proxy = eh.rank(ratings, method="mean-rank(mean_ranks=proxy)", rng=7)
+    assert proxy.uncertainty is None
 
 
 # Models.

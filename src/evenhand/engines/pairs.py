@@ -110,6 +110,21 @@ class PairCounts:
         ]
         return int((directions[0] & directions[1]).sum()) if len(codes) else 0
 
+    @property
+    def means(self) -> Scores:
+        """Mean score of each item."""
+        return self.centre + self.totals / self.reviews
+
+    def scores_by_item(self) -> list[tuple[int, float, float | None]]:
+        """Return the number, the mean and the spread of each item's scores."""
+        away = np.maximum(self.squares - self.totals**2 / self.reviews, 0)
+        spreads = np.sqrt(away / np.maximum(self.reviews - 1, 1))
+        rows = np.stack([self.reviews, self.means, spreads], axis=1).tolist()
+        return [
+            (int(number), mean, spread if number > 1 else None)
+            for number, mean, spread in rows
+        ]
+
     def summary(self) -> dict[str, Json]:
         """Return the sizes and the hash, the `data` field of a result."""
         head = {"schema": "evenhand.pairs/1", "items": self.item_labels}

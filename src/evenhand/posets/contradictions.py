@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import ContradictionError
+from evenhand.lazy import lazy
 from evenhand.posets.graph import Comparisons, comparisons, levels_of_both
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
     from evenhand.arrays import Codes
     from evenhand.ratings import Ratings
+else:
+    sparse = lazy("scipy.sparse")
+    csgraph = lazy("scipy.sparse.csgraph")
 
 # How many steps of a contradiction a message shows.
 STEPS_SHOWN = 8
@@ -32,12 +39,9 @@ def strong_groups(c: Comparisons) -> Codes:
     """
     if len(c.order) == c.n_items:
         return np.full(c.n_items, -1)
-    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to load
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to load
-
     n_nodes, *ends = c.links
-    graph = coo_array((np.ones(len(ends[0])), ends), (n_nodes, n_nodes))
-    labels = connected_components(graph, connection="strong")[1][: c.n_items]
+    graph = sparse.coo_array((np.ones(len(ends[0])), ends), (n_nodes, n_nodes))
+    labels = csgraph.connected_components(graph, connection="strong")[1][: c.n_items]
     _, first, group = np.unique(labels, return_index=True, return_inverse=True)
     return np.where(np.bincount(group)[group] == 1, -1, first[group])
 

@@ -1,13 +1,18 @@
 """The methods of `rank`: one class for each, from a task to an answer.
 
-A method loads what it needs when it is asked, so that a ranking by means touches no
-poset and one by comparisons no model.
+Modules of models and posets load when a method first uses them, so that a ranking by
+means touches no poset and one by comparisons no model.
+
+Where an item would stand without one of its reviews says how much rests on that one.
+Small data are ranked again without each review. Of larger ones `adaptive` and
+`additive` take the review out of the fitted equations, with everything that all ratings
+decide together held. Other methods, and those that draw at random, say why they have
+none.
 """
 
 from __future__ import annotations
 
 import itertools
-import pkgutil
 import sys
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -18,32 +23,73 @@ import numpy as np
 
 from evenhand.ab.weights import WEIGHT, GapWeight
 from evenhand.claims import ANY_SCALES, Json, Notice
-from evenhand.errors import OptionError, name_of, quote, require_function
+from evenhand.errors import OptionError, must_be, name_of, quote, require_function
+from evenhand.lazy import lazy
 from evenhand.method import Method, as_method, choice, flag, number, option
+from evenhand.models.design import Fit, round_to_resolution
+from evenhand.posets.graph import comparisons, is_ordering
 from evenhand.randomness import below, permutation, stream
 from evenhand.ranking import claims
+from evenhand.ranking.notices import (
+    by_lot,
+    floats_resolve_coins,
+    lot_notices,
+    score_notices,
+    separate_groups,
+)
+from evenhand.ranking.uncertainty import RankUncertainty, from_fit, from_model
+from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
+    from evenhand.ab import claims as ab_claims
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.claims import Claim, Finding
-    from evenhand.models.design import Fit
+    from evenhand.engines.pairs import PairCounts
+    from evenhand.models import (
+        adaptive,
+        additive,
+        affine,
+        bradley_terry,
+        isotonic,
+        means,
+        pair_models,
+        posterior,
+    )
+    from evenhand.posets import averaging, contradictions, orderings, sampling
     from evenhand.posets.averaging import MeanRankOrder
     from evenhand.posets.graph import Comparisons
+    from evenhand.ranking import flips, sorter, ties
     from evenhand.ranking.flips import Flip
     from evenhand.ranking.ties import TieBreak
-    from evenhand.ranking.uncertainty import RankUncertainty
-    from evenhand.ratings import Ratings
 
     Buckets = tuple[tuple[int, ...], ...]
     Flipped = tuple[Codes, tuple[Flip, ...]]
+else:
+    ab_claims = lazy("evenhand.ab.claims")
+    adaptive = lazy("evenhand.models.adaptive")
+    additive = lazy("evenhand.models.additive")
+    affine = lazy("evenhand.models.affine")
+    bradley_terry = lazy("evenhand.models.bradley_terry")
+    isotonic = lazy("evenhand.models.isotonic")
+    means = lazy("evenhand.models.means")
+    pair_models = lazy("evenhand.models.pair_models")
+    posterior = lazy("evenhand.models.posterior")
+    averaging = lazy("evenhand.posets.averaging")
+    contradictions = lazy("evenhand.posets.contradictions")
+    orderings = lazy("evenhand.posets.orderings")
+    sampling = lazy("evenhand.posets.sampling")
+    flips = lazy("evenhand.ranking.flips")
+    sorter = lazy("evenhand.ranking.sorter")
+    ties = lazy("evenhand.ranking.ties")
 
 PAPER = "Wang and Shah (2019)"
 PAIRED_ITEMS = 500
-LARGEST = sys.float_info.max
+# Ratings times items, and reviewers or items, whichever are fewer, that fit.
+HELD_CELLS, HELD_LEVELS = 6_000_000, 1000
 PROXY_TEXT = (
     "Mean ranks are not averages over orderings here but a proxy, the middle of the "
     "ranks that the comparisons allow: (n + 1 + items above - items below) / 2. It "
@@ -53,6 +99,19 @@ PROXY_TEXT = (
 NO_INTERVALS = (
     "There are no intervals of ranks: method {!r} does not say how sure it is. Methods "
     "such as 'adaptive' do."
+)
+APART = (
+    "There are no intervals of ranks: no reviewer links some groups of items, and "
+    "counts of pairs do not say how their errors go together. Take the ratings "
+    "themselves."
+)
+UNSURE = (
+    "There are no intervals of ranks: counts of pairs do not say how sure means are. "
+    "Take the ratings themselves."
+)
+INDEPENDENT = (
+    "Intervals of ranks take the errors of different items for independent, as "
+    "reviewers were not seen."
 )
 
 
@@ -74,18 +133,16 @@ class Task:
     @cached_property
     def graph(self) -> Comparisons:
         """Who was put above whom."""
-        from evenhand.posets.graph import comparisons
-
         return comparisons(self.ratings)
 
     @cached_property
     def mean_ranks(self) -> Callable[[str], MeanRankOrder]:
         """What sorts by mean rank, once for all methods tried on the same data."""
-        from evenhand.posets.averaging import mean_rank_order
-
         # The law of all pairs, which intervals need, is quick to count up to here.
         pairs = self.intervals and self.ratings.n_items <= PAIRED_ITEMS
-        return cache(partial(mean_rank_order, self.graph, self.seed, pairs=pairs))
+        return cache(
+            partial(averaging.mean_rank_order, self.graph, self.seed, pairs=pairs)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +215,6 @@ class RankMethod(Method):
         quick: Whether ranking a report's ratings again some thirty times takes little.
         again_ratings: Ratings up to which ranking again without each of them takes a
             second or so.
-        draws_jointly: Whether `draw_values` knows the joint law of values.
         removes_ratings: Whether `without_each` takes single ratings out of a fit.
         sets_at_once: How many sets of scores `rerank` takes best in one go.
     """
@@ -171,7 +227,6 @@ class RankMethod(Method):
     by_value: ClassVar[bool] = False
     quick: ClassVar[bool] = False
     again_ratings: ClassVar[int] = 60
-    draws_jointly: ClassVar[bool] = False
     removes_ratings: ClassVar[bool] = False
     sets_at_once: ClassVar[int] = 10
 
@@ -190,9 +245,9 @@ class RankMethod(Method):
         if self.needs_scores:
             task.ratings.scores  # noqa: B018 - refuses ranks and comparisons
         if not self.noisy:
-            from evenhand.posets.contradictions import require_consistent
-
-            require_consistent(task.ratings, task.graph, method=self.name)
+            contradictions.require_consistent(
+                task.ratings, task.graph, method=self.name
+            )
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
@@ -206,9 +261,15 @@ class RankMethod(Method):
         """Return what is proved of it at best, on ratings such as these."""
         return self.best
 
-    def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
-        """Draw the values of all items together, a row for each draw."""
-        raise NotImplementedError
+    def draw_values(
+        self,
+        ratings: Ratings,  # noqa: ARG002 - models that know ask them
+        fit: Fit,  # noqa: ARG002 - the same
+        number: int,  # noqa: ARG002 - the same
+        seed: int,  # noqa: ARG002 - the same
+    ) -> Table | None:
+        """Draw values of all items together, a row for each draw; None if unable."""
+        return None
 
     def errors(self, ratings: Ratings, fit: Fit) -> Table | None:  # noqa: ARG002 - some ask them
         """Return a standard error for each estimate, None if it has none."""
@@ -222,19 +283,10 @@ class RankMethod(Method):
         self, ratings: Ratings, sets: Sequence[Scores], seed: int
     ) -> list[Codes]:
         """Order items by other scores that keep each reviewer's order and ties."""
-        from evenhand.ratings import Ratings
-
         # Codes do for labels, and keep their order.
-        reviewers, items, weights = (
-            ratings.reviewer_codes,
-            ratings.item_codes,
-            ratings.weights,
-        )
+        codes, weights = (ratings.reviewer_codes, ratings.item_codes), ratings.weights
         more: Any = {"all_items": range(ratings.n_items), "people": True}
-        again = (
-            Ratings(reviewers, items, scores, weights=weights, **more)
-            for scores in sets
-        )
+        again = (Ratings(*codes, scores, weights=weights, **more) for scores in sets)
         return [self.order_items(data, seed) for data in again]
 
     def order_items(self, ratings: Ratings, seed: int) -> Codes:
@@ -242,6 +294,50 @@ class RankMethod(Method):
         task = Task(ratings, seed, intervals=False)
         self.check(task)
         return self.answer(task).order
+
+    def answer_pairs(self, pairs: PairCounts, seed: int) -> Answer:  # noqa: ARG002 - few do
+        """Order items by counts of pairs.
+
+        Raises:
+            OptionError: If it needs the ratings themselves.
+        """
+        rule = "'bradley-terry', 'additive' or 'mean' for counts: others need ratings"
+        raise must_be("method", rule, self.display_name)
+
+    def how_left_out(self, ratings: Ratings) -> str:
+        """Say by a code how ranks without a review are found, or why they are not.
+
+        Returns:
+            "again" if items are ranked again without each review; "held" if it is taken
+            out of the fit; "no_values" or "too_long" if ranks are not worked out.
+        """
+        if not self.by_value or ratings.kind == "comparisons":
+            return "no_values"
+        if ratings.n_ratings <= self.again_ratings:
+            return "again"
+        least = min(ratings.n_reviewers, ratings.n_items)
+        cells = ratings.n_ratings * ratings.n_items
+        fits = least <= HELD_LEVELS and cells <= HELD_CELLS
+        return "held" if self.removes_ratings and fits else "too_long"
+
+    def leave_one_out(self, ratings: Ratings, seed: int) -> list[int | None]:
+        """Return the rank of each rating's item without that rating.
+
+        None if it is the item's only one, and for all if ranks are not worked out.
+        """
+        how, items = self.how_left_out(ratings), ratings.item_codes
+        ranks: list[int | None] = [None] * ratings.n_ratings
+        if how not in ("again", "held"):
+            return ranks
+        estimates = self.without_each(ratings) if how == "held" else None
+        for row in np.flatnonzero(np.bincount(items)[items] > 1).tolist():
+            if estimates is None:
+                task = Task(ratings.without(row), seed, intervals=False)
+                order = self.answer(task).order
+            else:
+                order = by_estimates(round_to_resolution(estimates[row]), seed)
+            ranks[row] = order.tolist().index(items[row]) + 1
+        return ranks
 
     @classmethod
     def of_function(cls, function: Callable[..., object]) -> Self:
@@ -315,7 +411,11 @@ NOISE = option(
     0.3,
     "Standard deviation of the noise on each mean, in score points. Choose it before "
     "you see the scores.",
-    number("noise", "a finite number of at least 0", lambda sd: 0 <= sd <= LARGEST),
+    number(
+        "noise",
+        "a finite number of at least 0",
+        lambda sd: 0 <= sd <= sys.float_info.max,
+    ),
 )
 ANCHORED = option(
     default=True,
@@ -351,9 +451,7 @@ class Topological(Ordinal):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.posets.orderings import topological_order
-
-        return Answer(topological_order(task.graph))
+        return Answer(orderings.topological_order(task.graph))
 
 
 class Uniform(Ordinal):
@@ -365,9 +463,7 @@ class Uniform(Ordinal):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.posets.sampling import uniform_order
-
-        return Answer(uniform_order(task.graph, stream(task.seed, "start")))
+        return Answer(sampling.uniform_order(task.graph, stream(task.seed, "start")))
 
 
 class MeanRank(Ordinal):
@@ -387,7 +483,6 @@ class MeanRank(Ordinal):
 
 
 def _by_mean_rank(task: Task, mean_ranks: MeanRankOrder) -> Answer:
-    from evenhand.ranking.notices import by_lot
 
     averages, used = mean_ranks.averages, "exact"
     findings, warnings = tuple["Finding", ...](), list[Notice]()
@@ -450,8 +545,6 @@ def _by_scores(
     **fields: Any,  # noqa: ANN401 - fields of the answer
 ) -> Answer:
     """Say what became of an order that scores settled, by "coins" or by "ties"."""
-    from evenhand.ranking.notices import score_notices
-
     split = start.split is not None
     warnings = score_notices(
         task.ratings, by, resolved=resolved, settled=settled, split=split
@@ -466,15 +559,13 @@ def _by_scores(
 
 
 def _by_coins(task: Task, weight: GapWeight, flipped: Flipped, start: Answer) -> Answer:
-    from evenhand.ab.claims import weight_findings
-    from evenhand.ranking.notices import floats_resolve_coins
 
     order, coins = flipped
     return _by_scores(
         task,
         replace(start, mean_ranks=None),
         "coins",
-        *weight_findings(weight),
+        *ab_claims.weight_findings(weight),
         resolved=floats_resolve_coins(task.ratings, coins, weight),
         settled=bool(coins),
         order=order,
@@ -494,9 +585,6 @@ class Flips(ByScores):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.posets.graph import is_ordering
-        from evenhand.ranking.flips import flip_neighbours
-
         start = self.first_answer(task)
         if not is_ordering(task.graph, start.order):
             raise OptionError(
@@ -504,7 +592,7 @@ class Flips(ByScores):
                 "that does not. Method 'twins' takes any ranking."
             )
         data = (task.ratings, task.graph, start.order, self.weight)
-        flipped = flip_neighbours(*data, stream(task.seed, "flips"))
+        flipped = flips.flip_neighbours(*data, stream(task.seed, "flips"))
         return _by_coins(task, self.weight, flipped, start)
 
 
@@ -525,14 +613,12 @@ class FlipsUniform(RankMethod):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.ranking.flips import flip_neighbours, scan_from
-
         start = Uniform().answer(task)
         if self.scan == "paper":
             start = replace(start, findings=(claims.ON_AVERAGE,))
-        scan = scan_from(self.scan, partial(below, stream(task.seed, "scan")))
+        scan = flips.scan_from(self.scan, partial(below, stream(task.seed, "scan")))
         data = (task.ratings, task.graph, start.order, self.weight)
-        flipped = flip_neighbours(*data, stream(task.seed, "flips"), scan=scan)
+        flipped = flips.flip_neighbours(*data, stream(task.seed, "flips"), scan=scan)
         return _by_coins(task, self.weight, flipped, start)
 
 
@@ -557,12 +643,10 @@ class Twins(ByScores):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.ranking.flips import settle_twins
-
         start = self.first_answer(task)
         data = (task.ratings, task.graph, start.order, self.weight)
         source = stream(task.seed, "twins")
-        flipped = settle_twins(*data, source, pairs=self.twins, by=self.by)
+        flipped = flips.settle_twins(*data, source, pairs=self.twins, by=self.by)
         # Twins' reviewers may serve again.
         return replace(_by_coins(task, self.weight, flipped, start), retired=None)
 
@@ -579,11 +663,9 @@ class Sorter(RankMethod):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.ranking.sorter import sort_free_pairs
-
         data = (task.ratings, task.graph, self.weight)
         source = stream(task.seed, "sorter")
-        flipped = sort_free_pairs(*data, source, anchors=self.anchored)
+        flipped = sorter.sort_free_pairs(*data, source, anchors=self.anchored)
         return _by_coins(task, self.weight, flipped, Answer(flipped[0]))
 
 
@@ -599,10 +681,8 @@ class Ties(ByScores):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.ranking.ties import twin_buckets
-
         start = self.first_answer(task)
-        buckets = twin_buckets(start.order, task.graph)
+        buckets = ties.twin_buckets(start.order, task.graph)
         return _sorted_within(task, self, start, buckets)
 
 
@@ -639,22 +719,20 @@ class Safe(RankMethod):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.posets.contradictions import find_contradiction
-        from evenhand.ranking.ties import equal_mean_ranks
-
-        if self.split == "always" or find_contradiction(task.graph) is not None:
+        if (
+            self.split == "always"
+            or contradictions.find_contradiction(task.graph) is not None
+        ):
             return self._divide_reviewers(task)
         mean_ranks = task.mean_ranks(self.mean_ranks)
-        buckets = equal_mean_ranks(mean_ranks, task.graph)
+        buckets = ties.equal_mean_ranks(mean_ranks, task.graph)
         start = _left_to_scores(replace(_by_mean_rank(task, mean_ranks), findings=()))
         return _sorted_within(task, self, start, buckets)
 
     def _divide_reviewers(self, task: Task) -> Answer:
         """Order by some reviewers, and break its ties by the scores of the others."""
-        from evenhand.ranking.ties import contradictory, split_order
-
         data = (task.ratings, task.seed)
-        split = split_order(*data, noise=self.noise, anchored=self.anchored)
+        split = ties.split_order(*data, noise=self.noise, anchored=self.anchored)
         ordered, breakers = len(split.ordered), len(split.breakers)
         always = self.split == "always"
         text = (
@@ -662,7 +740,7 @@ class Safe(RankMethod):
             f"so {ordered} of them, drawn at random, made {len(split.weak)} groups of "
             f"items, and the scores of the other {breakers} sorted each group."
         )
-        torn = always or contradictory(task.ratings, split.ordered)
+        torn = always or ties.contradictory(task.ratings, split.ordered)
         why = "always" if always else "first" if torn else "all"
         used: Json = {"when": self.split, "ordered": ordered, "breakers": breakers}
         warnings = (Notice("split_reviewers", text),)
@@ -673,12 +751,11 @@ class Safe(RankMethod):
 def _sorted_within(
     task: Task, method: Ties | Safe, start: Answer, buckets: Buckets
 ) -> Answer:
-    from evenhand.ranking.ties import break_ties
 
     source, noise = stream(task.seed, "ties"), method.noise
     data = (task.ratings, start.order, buckets, source)
-    ties = break_ties(*data, noise=noise, anchored=method.anchored)
-    return _by_ties(task, ties, start)
+    tie_break = ties.break_ties(*data, noise=noise, anchored=method.anchored)
+    return _by_ties(task, tie_break, start)
 
 
 def _by_ties(task: Task, ties: TieBreak, start: Answer) -> Answer:
@@ -711,38 +788,36 @@ class Mean(RankMethod):
     needs_scores = False
     quick = True
     again_ratings = 1500
-    draws_jointly = True
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.models.design import Fit
-        from evenhand.models.means import item_means
-        from evenhand.ranking.notices import by_lot
-        from evenhand.ranking.uncertainty import from_model
-
-        means = item_means(task.ratings)
-        order = by_estimates(means, task.seed, "mean")
+        values = means.item_means(task.ratings)
+        order = by_estimates(values, task.seed, "mean")
         if not task.intervals:
             return Answer(order)
-        runs = np.split(order, np.flatnonzero(np.diff(means[order])) + 1)
-        ties = [run.tolist() for run in runs if len(run) > 1]
-        text = by_lot("means", ties, task.ratings.item_labels)
-        warnings = (Notice("tied_means", text),) if ties else ()
-        fit = Fit("mean", means, np.zeros_like(order))
+        runs = np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
+        tied = [run.tolist() for run in runs if len(run) > 1]
+        text = by_lot("means", tied, task.ratings.item_labels)
+        warnings = (Notice("tied_means", text),) if tied else ()
+        fit = Fit(self.name, values, np.zeros_like(order))
         sure = from_model(self, task.ratings, fit, task.seed, order=order)
         return Answer(order, notices=warnings, uncertainty=sure)
 
+    def answer_pairs(self, pairs: PairCounts, seed: int) -> Answer:
+        """Order items by counts of pairs."""
+        order = by_estimates(pairs.means, seed, "mean")
+        groups = int(bradley_terry.ordered_groups(pairs).max()) + 1
+        tied = lot_notices("means", pairs.means, order, pairs.item_labels)
+        warnings = (*separate_groups(groups), *tied, Notice("no_intervals", UNSURE))
+        return Answer(order, notices=warnings)
+
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:  # noqa: ARG002 - means say all
         """Draw the values of all items together, a row for each draw."""
-        from evenhand.models.posterior import draw_from_means
-
-        return draw_from_means(ratings, number, seed)
+        return posterior.draw_from_means(ratings, number, seed)
 
     def errors(self, ratings: Ratings, fit: Fit) -> Table:  # noqa: ARG002 - counts say all
         """Return a standard error for each mean."""
-        from evenhand.models.additive import additive
-
-        parts = additive(ratings).variances
+        parts = additive.additive(ratings).variances
         shared = 1.0 if parts is None else parts.reviewer + parts.rest
         return np.sqrt(shared / np.bincount(ratings.item_codes))
 
@@ -750,32 +825,26 @@ class Mean(RankMethod):
         self, ratings: Ratings, sets: Sequence[Scores], seed: int
     ) -> list[Codes]:
         """Order items by other scores that keep each reviewer's order and ties."""
-        from evenhand.models.means import item_means
-
-        return [
-            by_estimates(item_means(ratings, scores), seed, "mean") for scores in sets
-        ]
+        values = (means.item_means(ratings, scores) for scores in sets)
+        return [by_estimates(means_again, seed, "mean") for means_again in values]
 
 
 class Model(RankMethod):
-    """A method that sorts items by the estimates of a model, equal ones by lot.
-
-    Attributes:
-        function: Where the function from ratings to a Fit is, as module:name. It is
-            imported when it is asked, as each model takes others along.
-    """
+    """A method that sorts items by the estimates of a model, equal ones by lot."""
 
     best = claims.MODEL
     noisy = True
     weighs = True
     by_value = True
     quick = True
-    function: ClassVar[str]
 
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
-        fit: Fit = pkgutil.resolve_name(self.function)(ratings)
-        return fit
+        raise NotImplementedError
+
+    def fit_pairs(self, pairs: PairCounts) -> Fit | None:  # noqa: ARG002 - few do
+        """Fit the model to counts of pairs; None if it needs ratings."""
+        return None
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
@@ -783,8 +852,6 @@ class Model(RankMethod):
         order = by_estimates(fit.estimates, task.seed)
         if not task.intervals:
             return Answer(order, fit=fit)
-        from evenhand.ranking.notices import lot_notices
-        from evenhand.ranking.uncertainty import from_model
 
         sure = from_model(self, task.ratings, fit, task.seed, order=order)
         warnings = (
@@ -792,6 +859,20 @@ class Model(RankMethod):
         )
         lots = lot_notices("estimates", fit.estimates, order, task.ratings.item_labels)
         notices = (*_fit_warnings(fit, task.ratings), *lots, *warnings)
+        return Answer(order, notices=notices, fit=fit, uncertainty=sure)
+
+    def answer_pairs(self, pairs: PairCounts, seed: int) -> Answer:
+        """Order items by counts of pairs."""
+        fit = self.fit_pairs(pairs)
+        if fit is None:
+            return super().answer_pairs(pairs, seed)
+        order = by_estimates(fit.estimates, seed)
+        tied = lot_notices("estimates", fit.estimates, order, pairs.item_labels)
+        sure, why = None, Notice("no_intervals", APART)
+        if fit.groups.max() == 0:
+            why = Notice("independent_errors", INDEPENDENT)
+            sure = from_fit(fit, seed, order=order)
+        notices = (*fit.notices, *tied, why)
         return Answer(order, notices=notices, fit=fit, uncertainty=sure)
 
     def begin(self, task: Task) -> Answer:
@@ -819,9 +900,8 @@ def _fit_warnings(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
     codes = {notice.code for notice in fit.notices}
     if fit.rho is None or codes & {"orders_only", "fixed_sums"}:
         return fit.notices
-    from evenhand.models.adaptive import rho_sentence
 
-    text, scores = rho_sentence(fit.rho), ratings.scores
+    text, scores = adaptive.rho_sentence(fit.rho), ratings.scores
     single = np.bincount(ratings.reviewer_codes).max() == 1
     if single or ratings.n_reviewers == 1 or scores.min() == scores.max():
         text = (
@@ -839,10 +919,12 @@ class Adaptive(Model):
     best = claims.ADAPTIVE
     default = True
     needs_scores = False
-    function = "evenhand.models.adaptive:adaptive"
-    draws_jointly = True
     removes_ratings = True
     sets_at_once = 200
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        return adaptive.adaptive(ratings)
 
     def claim(self, ratings: Ratings) -> Claim:
         """Return what is proved of it, which is less of a choice without scores."""
@@ -850,29 +932,21 @@ class Adaptive(Model):
 
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         """Draw the values of all items together, a row for each draw."""
-        from evenhand.models.posterior import draw_from_both
-
-        return draw_from_both(ratings, fit, number, seed)
+        return posterior.draw_from_both(ratings, fit, number, seed)
 
     def errors(self, ratings: Ratings, fit: Fit) -> Table:
         """Return a standard error for each estimate."""
-        from evenhand.models.posterior import adaptive_errors
-
-        return adaptive_errors(ratings, fit)
+        return posterior.adaptive_errors(ratings, fit)
 
     def without_each(self, ratings: Ratings) -> Table:
         """Return for each rating the estimates of all items without it."""
-        from evenhand.models.adaptive import adaptive_without_each
-
-        return adaptive_without_each(ratings)
+        return adaptive.adaptive_without_each(ratings)
 
     def rerank(
         self, ratings: Ratings, sets: Sequence[Scores], seed: int
     ) -> list[Codes]:
         """Order items by other scores that keep each reviewer's order and ties."""
-        from evenhand.models.adaptive import adaptive_again
-
-        again = adaptive_again(ratings, sets)
+        again = adaptive.adaptive_again(ratings, sets)
         return [by_estimates(estimates, seed) for estimates in again]
 
 
@@ -881,8 +955,11 @@ class Centred(Model):
 
     name = "centred"
     assumes = "scales that differ by an offset; reviewers who see equally good items"
-    function = "evenhand.models.means:centred_means"
     again_ratings = 1500
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        return means.centred_means(ratings)
 
 
 class Z(Model):
@@ -893,8 +970,11 @@ class Z(Model):
         "scales that differ by offset and slope; reviewers who see equally good and "
         "equally varied items"
     )
-    function = "evenhand.models.means:z"
     again_ratings = 1000
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        return means.z(ratings)
 
 
 class Additive(Model):
@@ -902,21 +982,23 @@ class Additive(Model):
 
     name = "additive"
     assumes = "scales that differ by an offset"
-    function = "evenhand.models.additive:additive"
-    draws_jointly = True
     removes_ratings = True
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        return additive.additive(ratings)
+
+    def fit_pairs(self, pairs: PairCounts) -> Fit:
+        """Fit the model to counts of pairs."""
+        return pair_models.additive_of_pairs(pairs)
 
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         """Draw the values of all items together, a row for each draw."""
-        from evenhand.models.posterior import draw_from_scores
-
-        return draw_from_scores(ratings, fit.variances, number, seed)
+        return posterior.draw_from_scores(ratings, fit.variances, number, seed)
 
     def without_each(self, ratings: Ratings) -> Table:
         """Return for each rating the estimates of all items without it."""
-        from evenhand.models.additive import additive_without_each
-
-        return additive_without_each(ratings)
+        return additive.additive_without_each(ratings)
 
 
 class Affine(Model):
@@ -924,7 +1006,10 @@ class Affine(Model):
 
     name = "affine"
     assumes = "scales that differ by offset and slope"
-    function = "evenhand.models.affine:affine"
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        return affine.affine(ratings)
 
 
 class Isotonic(Model):
@@ -932,8 +1017,11 @@ class Isotonic(Model):
 
     name = "isotonic"
     assumes = "any increasing scales, and enough ratings to learn them"
-    function = "evenhand.models.isotonic:isotonic"
     quick = False
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        return isotonic.isotonic(ratings)
 
 
 class Orders(Model):
@@ -950,21 +1038,28 @@ class BradleyTerry(Orders):
 
     name = "bradley-terry"
     assumes = f"{ANY_SCALES}; errors of reviewers alike for all items"
-    function = "evenhand.models.bradley_terry:bradley_terry"
-    draws_jointly = True
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        return bradley_terry.bradley_terry(ratings)
+
+    def fit_pairs(self, pairs: PairCounts) -> Fit:
+        """Fit the model to counts of pairs."""
+        return bradley_terry.bradley_terry_of_pairs(pairs)
 
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:  # noqa: ARG002 - orders say all
         """Draw the values of all items together, a row for each draw."""
-        from evenhand.models.posterior import draw_from_orders
-
-        return draw_from_orders(ratings, number, seed)
+        return posterior.draw_from_orders(ratings, number, seed)
 
 
 class Borda(Orders):
     """By the share of comparisons that an item won."""
 
     name = "borda"
-    function = "evenhand.models.bradley_terry:borda"
     quick = False
     again_ratings = 500
     assumes = f"{ANY_SCALES}; reviewers who see equally good items"
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        return bradley_terry.borda(ratings)

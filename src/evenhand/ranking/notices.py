@@ -10,6 +10,7 @@ import polars as pl
 from evenhand.ab import weights
 from evenhand.claims import Label, Notice
 from evenhand.errors import listing, plural
+from evenhand.posets.graph import components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -201,8 +202,6 @@ def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
         >>> [notice.code for notice in group_notices(from_edges(3, [0], [1]))]
         ['separate_groups']
     """
-    from evenhand.posets.graph import components  # noqa: PLC0415 - few methods compare
-
     return separate_groups(len(np.unique(components(graph))))
 
 

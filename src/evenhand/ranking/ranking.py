@@ -13,22 +13,32 @@ from evenhand.claims import Notice, certify
 from evenhand.designs.assignment import declare
 from evenhand.designs.design import ManyItemDesign
 from evenhand.errors import OptionError, must_be, quote
+from evenhand.lazy import lazy
 from evenhand.method import as_method
 from evenhand.models.means import mean, spread
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
-from evenhand.ranking import uncertainty
 from evenhand.ranking.claims import ranking_certificate
-from evenhand.ranking.methods import Answer, RankMethod, Task, by_estimates, check_order
+from evenhand.ranking.methods import (
+    Answer,
+    BradleyTerry,
+    RankMethod,
+    Task,
+    check_order,
+)
 from evenhand.ranking.notices import (
     group_notices,
     information_notices,
     interval_notices,
-    lot_notices,
-    separate_groups,
     share_notices,
 )
 from evenhand.ranking.results import Draw, RankedItem, Ranking, add_top, read_top
+from evenhand.ranking.uncertainty import (
+    ORDERINGS,
+    from_clusters,
+    from_model,
+    from_places,
+)
 from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
@@ -41,31 +51,28 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes
     from evenhand.claims import Json, Label
     from evenhand.designs.assignment import Assignment, Declared
+    from evenhand.engines import executors
+    from evenhand.engines import pairs as engine_pairs
     from evenhand.engines.pairs import PairCounts
+    from evenhand.posets import averaging
+    from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Data, Names
 
     Scored = tuple[int, float | None, float | None]
     OwnMethod = Callable[[Ratings, np.random.Generator], ArrayLike]
+else:
+    executors = lazy("evenhand.engines.executors")
+    engine_pairs = lazy("evenhand.engines.pairs")
+    averaging = lazy("evenhand.posets.averaging")
 
 __all__ = ["Draw", "RankedItem", "Ranking", "rank"]
 
 DEFAULT = "adaptive"
 SCORED = ("reviews", "mean_score", "spread")
+# Up to so many items all orderings are weighed in well under a second.
+WEIGHED_ITEMS = 100
 DISTINCT = "(distinct)"
 """Stands behind a design if no reviewer would give two items the same score."""
-APART = (
-    "There are no intervals of ranks: no reviewer links some groups of items, and "
-    "counts of pairs do not say how their errors go together. Take the ratings "
-    "themselves."
-)
-UNSURE = (
-    "There are no intervals of ranks: counts of pairs do not say how sure means are. "
-    "Take the ratings themselves."
-)
-INDEPENDENT = (
-    "Intervals of ranks take the errors of different items for independent, as "
-    "reviewers were not seen."
-)
 
 
 @working("Ranking")
@@ -138,12 +145,10 @@ def rank(
     """
     data, columns = ratings, {"reviewer": reviewer, "item": item, "score": score}
     chosen, seed = as_method(method, RankMethod), seed_from(rng)
-    if not isinstance(data, Ratings):
-        from evenhand.engines.pairs import PairCounts  # noqa: PLC0415 - few have them
-
-        if isinstance(data, PairCounts):
-            more = {"design": design, "assignment": assignment, "cluster": cluster}
-            return _of_pairs(data, chosen, seed, top, {**columns, **more})
+    # Ratings are known without the counts' own module.
+    if not isinstance(data, Ratings) and isinstance(data, engine_pairs.PairCounts):
+        more = {"design": design, "assignment": assignment, "cluster": cluster}
+        return _of_pairs(data, chosen, seed, top, {**columns, **more})
     ratings = as_ratings(data, nameless=False, **columns)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {quote(distinct)}.")
@@ -183,7 +188,7 @@ def _finish_top(ranking: Ranking, k: int | None, *, by_share: bool) -> Ranking:
     """Add what is known of the best k items, and whether others are likelier."""
     sure, warnings = ranking.uncertainty, tuple[Notice, ...]()
     # Only models can choose by share.
-    models = sure is not None and sure.source != uncertainty.ORDERINGS
+    models = sure is not None and sure.source != ORDERINGS
     if sure is not None and k is not None and models and not by_share:
         warnings = share_notices(*sure.expected_places(k), k)
     ranking = replace(ranking, notices=(*ranking.notices, *warnings))
@@ -204,7 +209,7 @@ def _of_ratings(
             warning for warning in answer.notices if warning.code != "unequal_loads"
         )
         answer = replace(answer, notices=tuple(kept))
-    sure = uncertainty.sureness(task, answer, noisy=method.noisy)
+    sure = _uncertainty(task, method, answer)
     data = (ratings, method, answer, declared)
     return _ranking(
         method,
@@ -221,6 +226,28 @@ def _of_ratings(
     )
 
 
+def _uncertainty(
+    task: Task, method: RankMethod, answer: Answer
+) -> RankUncertainty | None:
+    """Return how sure the places are, None for very many items by comparisons."""
+    if answer.fit is not None or answer.uncertainty is not None:
+        return answer.uncertainty
+    if answer.split:
+        model, ratings = BradleyTerry(), task.ratings
+        fit = model.fit(ratings)
+        return from_model(model, ratings, fit, task.seed, order=answer.order)
+    if answer.mean_ranks is not None:
+        mean_ranks = answer.mean_ranks.averages
+    elif method.noisy or task.ratings.n_items > WEIGHED_ITEMS:
+        return None
+    else:
+        mean_ranks = averaging.averages(task.graph, rng=task.seed)
+    if mean_ranks.places is None:
+        return None
+    data = (answer.order, mean_ranks.places)
+    return from_places(*data, above=mean_ranks.above, draws=mean_ranks.samples)
+
+
 def _of_pairs(
     pairs: PairCounts,
     method: RankMethod,
@@ -232,19 +259,15 @@ def _of_pairs(
     for name, value in others.items():
         if value is not None:
             raise OptionError(f"{name} must be left out for counts of pairs.")
-    answer, counts = _answer_of_pairs(pairs, method, seed), pairs.reviews
+    answer = method.answer_pairs(pairs, seed)
     k, by_share = read_top(top, pairs.n_items)
     if by_share and k is not None:
         answer = _by_share(method, answer, k)
-    away = np.maximum(pairs.squares - pairs.totals**2 / counts, 0)
-    spreads = np.sqrt(away / np.maximum(counts - 1, 1)).tolist()
-    means = (pairs.centre + pairs.totals / counts).tolist()
-    rows = zip(counts.tolist(), means, spreads, strict=True)
     ranked = _ranking(
         method,
         answer,
         pairs,
-        [(number, mean, away if number > 1 else None) for number, mean, away in rows],
+        pairs.scores_by_item(),
         {"design": None, "distinct": False},
         certificate=certify(method.best),
         draws=(),
@@ -252,34 +275,6 @@ def _of_pairs(
         notices=(*pairs.notices, *answer.notices),
     )
     return _finish_top(ranked, k, by_share=by_share)
-
-
-def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer:
-    """Rank by a method that needs no more than counts of pairs."""
-    from evenhand.models import bradley_terry as orders  # noqa: PLC0415 - few have them
-    from evenhand.models import pair_models  # noqa: PLC0415 - the same
-
-    if str(method) == "mean":
-        values = pairs.centre + pairs.totals / pairs.reviews
-        order = by_estimates(values, seed, "mean")
-        warnings = separate_groups(int(orders.ordered_groups(pairs).max()) + 1)
-        warnings = (*warnings, *lot_notices("means", values, order, pairs.item_labels))
-        return Answer(order, notices=(*warnings, Notice("no_intervals", UNSURE)))
-    models = {
-        "bradley-terry": orders.bradley_terry_of_pairs,
-        "additive": pair_models.additive_of_pairs,
-    }
-    if str(method) not in models:
-        rule = "'bradley-terry', 'additive' or 'mean' for counts: others need ratings"
-        raise must_be("method", rule, method.display_name)
-    fit = models[str(method)](pairs)
-    order = by_estimates(fit.estimates, seed)
-    tied = lot_notices("estimates", fit.estimates, order, pairs.item_labels)
-    sure, why = None, Notice("no_intervals", APART)
-    if fit.groups.max() == 0:
-        why = Notice("independent_errors", INDEPENDENT)
-        sure = uncertainty.from_fit(fit, seed, order=order)
-    return Answer(order, notices=(*fit.notices, *tied, why), fit=fit, uncertainty=sure)
 
 
 def _by_cluster(
@@ -290,15 +285,13 @@ def _by_cluster(
     executor: Executor | None,
 ) -> Answer:
     """Say how sure places are by clusters, which share what a model does not know."""
-    from evenhand.engines.executors import require_executor  # noqa: PLC0415 - for clusters only
-
     if not method.by_value:
         rule = "for a method that gives items values, such as adaptive or mean"
         raise must_be("cluster", rule, method.display_name)
-    require_executor(executor)
+    executors.require_executor(executor)
     data = (task.ratings, clusters, functools.partial(_refit, method, task.seed))
     more: Any = {"order": answer.order, "executor": executor}
-    sure = uncertainty.from_clusters(*data, task.seed, **more)
+    sure = from_clusters(*data, task.seed, **more)
     text = (
         f"Intervals of ranks are by cluster ({sure.clusters:,} of them), as reviewers "
         "of one cluster may err together."

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import polars as pl
+
 from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.errors import OptionError, must_be, require_whole
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import polars as pl
-
     from evenhand.claims import Certificate
     from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Ratings
+    from evenhand.words import cards, lines
+else:
+    cards = lazy("evenhand.words.cards")
+    lines = lazy("evenhand.words.lines")
 
 SCHEMA = "evenhand.rank/1"
 IN, OPEN, OUT = "in", "open", "out"
@@ -277,8 +282,6 @@ class Ranking(Drawn):
             >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).to_frame().shape
             (1, 13)
         """
-        import polars as pl  # noqa: PLC0415 - few users ask for a frame
-
         whole = ("rank", "bucket", "reviews", "rank_low", "rank_high")
         types = {**dict.fromkeys(whole, pl.Int64), "side": pl.String}
         integers = all(isinstance(item, int) for item in self.order)
@@ -293,9 +296,7 @@ class Ranking(Drawn):
         return frame.select("item", pl.Series("title", titles), pl.exclude("item"))
 
     def __repr__(self) -> str:
-        from evenhand.words.lines import ranking_text  # noqa: PLC0415 - few print it
-
-        return ranking_text(self)
+        return lines.ranking_text(self)
 
     def _repr_html_(self) -> str:
         """Return the decision, its claim and the first rows, for notebooks.
@@ -306,6 +307,4 @@ class Ranking(Drawn):
             >>> "<b>" in shown._repr_html_()
             False
         """
-        from evenhand.words.cards import ranking_card  # noqa: PLC0415 - notebooks only
-
-        return ranking_card(self).html()
+        return cards.ranking_card(self).html()

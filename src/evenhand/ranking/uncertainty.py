@@ -20,12 +20,6 @@ from one of the bucket begins the next. Items of different buckets need not be.
 These probabilities rest on the model, or on the prior, of their source. They are about
 the order that ever more reviewers of this kind would give: an error that all of them
 share does not show. No guarantee under arbitrary scales comes with them.
-
-Where an item would stand without one of its reviews says how much rests on that one.
-Small data are ranked again without each review. Of larger ones `adaptive` and
-`additive` take the review out of the fitted equations, with everything that all ratings
-decide together held. Other methods, and those that draw at random, say why they have
-none.
 """
 
 from __future__ import annotations
@@ -40,7 +34,7 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.claims import LEVEL
 from evenhand.errors import require_whole
-from evenhand.models.design import Fit, round_to_resolution
+from evenhand.lazy import lazy
 from evenhand.posets.graph import spans
 from evenhand.randomness import permutation, standard_normal, stream, uniforms
 
@@ -51,7 +45,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.arrays import Codes, Table
-    from evenhand.ranking.methods import Answer, RankMethod, Task
+    from evenhand.engines import executors
+    from evenhand.models.design import Fit
+    from evenhand.ranking.methods import RankMethod
     from evenhand.ratings import Ratings
 
     Ranks = NDArray[np.int32]
@@ -59,6 +55,8 @@ if TYPE_CHECKING:
     Order = Sequence[int] | Codes
     Parts = Iterable[Table]
     Separates = Callable[[int, int], bool]
+else:
+    executors = lazy("evenhand.engines.executors")
 
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
@@ -71,29 +69,12 @@ ROUNDING = 1e-9
 LEAST = 1 - TAIL - ROUNDING
 # Items of a bucket, from its first, that are looked at; those after them are lower.
 LOOKED_AT = 200
-# Up to so many items all orderings are weighed in well under a second.
-WEIGHED_ITEMS = 100
 # Items up to which values are drawn together; beyond, the common level is 1/200.
 JOINT_ITEMS = 200
 # Numbers drawn in all, and how many draws at least and at most.
 MODEL_WORK, MODEL_DRAWS = 4_000_000, (200, 2000)
 # Draws of clusters, and values of a model that are drawn and ranked at once.
 CLUSTER_DRAWS, AT_ONCE = 200, 65_536
-AGAIN = "The ranking was made again without each review."
-HELD = (
-    "Each review was taken out of the fitted model, with everything else in the model "
-    "held: how much reviewers and items differ, and where each score stands among all."
-)
-RANDOM = (
-    "Method {!r} decides by comparisons or at random, so one review's part in a rank "
-    "is not worked out."
-)
-LONG = (
-    "Where items would stand without single reviews is not worked out: that takes too "
-    "long by method {!r} for so many ratings."
-)
-# Ratings times items, and reviewers or items, whichever are fewer, that fit.
-HELD_CELLS, HELD_LEVELS = 6_000_000, 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,14 +234,11 @@ def from_fit(
     """
     source, values = stream(seed, "model draws"), fit.estimates
     spread = np.asarray(fit.errors if errors is None else errors, dtype=np.float64)
-
-    def draw(number: int) -> Parts:
-        step = max(AT_ONCE // len(values), 1)
-        for begin in range(0, number, step):
-            units = uniforms(source, (min(step, number - begin), len(values)))
-            yield values + spread * standard_normal(units)
-
-    return from_values(draw, seed, order=order)
+    number, step = _number_of_draws(order), max(AT_ONCE // len(values), 1)
+    sizes = (min(step, number - begin) for begin in range(0, number, step))
+    units = (uniforms(source, (size, len(values))) for size in sizes)
+    draws = (values + spread * standard_normal(part) for part in units)
+    return _from_ranks(order, draws, seed, MODEL)
 
 
 def from_clusters(
@@ -292,8 +270,6 @@ def from_clusters(
         >>> from_clusters(ratings, np.arange(6) // 2, refit, 7, order=[0, 1]).clusters
         3
     """
-    from evenhand.engines.executors import run_parts
-
     _, first = np.unique(ratings.reviewer_codes, return_index=True)
     codes = clusters[first]
     members = [np.flatnonzero(codes == cluster) for cluster in range(codes.max() + 1)]
@@ -302,7 +278,7 @@ def from_clusters(
     drawn = np.empty((CLUSTER_DRAWS, ratings.n_items))
     chosen = [np.concatenate([members[cluster] for cluster in lot]) for lot in lots]
     redraw = functools.partial(_refit_reviewers, ratings, refit)
-    again = run_parts(redraw, chosen, executor)
+    again = executors.run_parts(redraw, chosen, executor)
     for row, (seen, values) in zip(drawn, again, strict=True):
         # An item that no drawn reviewer rated gets the value of another, by lot.
         row[:] = rng.choice(values, ratings.n_items)
@@ -333,72 +309,18 @@ def from_model(
         >>> from_model(model, ratings, model.fit(ratings), 7, order=[0, 1]).source
         'model'
     """
-    if method.draws_jointly and ratings.n_items <= JOINT_ITEMS:
-        draw = functools.partial(method.draw_values, ratings, fit, seed=seed)
-        return from_values(lambda size: [draw(size)], seed, order=order)
+    if ratings.n_items <= JOINT_ITEMS:
+        values = method.draw_values(ratings, fit, _number_of_draws(order), seed)
+        if values is not None:
+            return _from_ranks(order, [values], seed, MODEL)
     errors = method.errors(ratings, fit)
     if errors is None:
         return None
     return from_fit(fit, seed, order=order, errors=errors)
 
 
-def from_values(
-    draw: Callable[[int], Parts], seed: int, *, order: Order
-) -> RankUncertainty:
-    """Rank values of items that are drawn together.
-
-    Args:
-        draw: Draws so many rows of values: 200 to 2,000, by the number of items; all
-            at once or in parts.
-        seed: Where ties are broken.
-        order: Item codes, best first.
-
-    Examples:
-        >>> found = from_values(lambda size: [np.tile([1.0, 2.0], (size, 1))], 7,
-        ...                     order=[1, 0])
-        >>> found.rank_low.tolist()
-        [2, 1]
-    """
-    number = int(np.clip(MODEL_WORK // max(len(order), 1), *MODEL_DRAWS))
-    return _from_ranks(order, draw(number), seed, MODEL)
-
-
-def sureness(task: Task, answer: Answer, *, noisy: bool) -> RankUncertainty | None:
-    """Return how sure the places are, None for very many items by comparisons.
-
-    Args:
-        task: What was ranked.
-        answer: How.
-        noisy: Whether comparisons may contradict each other.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> from evenhand.ranking.methods import Task, Topological
-        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> task = Task(ratings, 7)
-        >>> sureness(task, Topological().answer(task), noisy=False).source
-        'posterior over orderings'
-    """
-    if answer.fit is not None or answer.uncertainty is not None:
-        return answer.uncertainty
-    if answer.split:
-        from evenhand.ranking.methods import BradleyTerry
-
-        model, ratings = BradleyTerry(), task.ratings
-        fit = model.fit(ratings)
-        return from_model(model, ratings, fit, task.seed, order=answer.order)
-    if answer.mean_ranks is not None:
-        mean_ranks = answer.mean_ranks.averages
-    elif noisy or task.ratings.n_items > WEIGHED_ITEMS:
-        return None
-    else:
-        from evenhand.posets.averaging import averages
-
-        mean_ranks = averages(task.graph, rng=task.seed)
-    if mean_ranks.places is None:
-        return None
-    data = (answer.order, mean_ranks.places)
-    return from_places(*data, above=mean_ranks.above, draws=mean_ranks.samples)
+def _number_of_draws(order: Order) -> int:
+    return int(np.clip(MODEL_WORK // max(len(order), 1), *MODEL_DRAWS))
 
 
 def _from_ranks(order: Order, draws: Parts, seed: int, source: str) -> RankUncertainty:
@@ -488,64 +410,3 @@ def _drawn_ranks(parts: Parts, seed: int) -> Ranks:
         ranks.append(np.empty(order.T.shape, np.int32))
         np.put_along_axis(ranks[-1].T, order, np.arange(len(order.T), 0, -1), axis=1)
     return np.concatenate(ranks, axis=1)
-
-
-def how_left_out(ratings: Ratings, method: RankMethod) -> str:
-    """Say how ranks without a review are found, or why they are not.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> from evenhand.ranking.methods import Flips, Mean
-        >>> ratings = Ratings(["a", "a"], ["x", "y"], [3, 2])
-        >>> how_left_out(ratings, Mean())
-        'The ranking was made again without each review.'
-        >>> how_left_out(ratings, Flips())[:45]
-        "Method 'flips' decides by comparisons or at r"
-    """
-    if not method.by_value or ratings.kind == "comparisons":
-        return RANDOM.format(method.display_name)
-    if ratings.n_ratings <= method.again_ratings:
-        return AGAIN
-    least = min(ratings.n_reviewers, ratings.n_items)
-    fits = least <= HELD_LEVELS and ratings.n_ratings * ratings.n_items <= HELD_CELLS
-    return HELD if method.removes_ratings and fits else LONG.format(method.display_name)
-
-
-def leave_one_out(
-    ratings: Ratings, method: RankMethod, seed: int
-) -> tuple[int | None, ...]:
-    """Find the rank of each item without each of its ratings.
-
-    Args:
-        ratings: Scores or ranks.
-        method: How they were ranked.
-        seed: With which seed, for items that are equal.
-
-    Returns:
-        For each rating, in the order of the ratings, the rank that its item would have
-        without it; None if it is the item's only one, and for all if ranks are not
-        worked out, see `how_left_out`.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> from evenhand.ranking.methods import Mean
-        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [3, 2.2, 1, 2.5])
-        >>> leave_one_out(ratings, Mean(), 7)
-        (2, 1, 1, 1)
-    """
-    from evenhand.ranking.methods import Task, by_estimates
-
-    how, items = how_left_out(ratings, method), ratings.item_codes
-    ranks: list[int | None] = [None] * ratings.n_ratings
-    if how not in (AGAIN, HELD):
-        return tuple(ranks)
-    if how == HELD:
-        estimates = method.without_each(ratings)
-    for row in np.flatnonzero(np.bincount(items)[items] > 1).tolist():
-        if how == HELD:
-            order = by_estimates(round_to_resolution(estimates[row]), seed)
-        else:
-            task = Task(ratings.without(row), seed, intervals=False)
-            order = method.answer(task).order
-        ranks[row] = order.tolist().index(items[row]) + 1
-    return tuple(ranks)

@@ -14,7 +14,6 @@ from evenhand.diagnosis.reviewers import DISAGREEING
 from evenhand.method import Chosen, as_method
 from evenhand.ranking.methods import Model, RankMethod
 from evenhand.ranking.results import Ranking
-from evenhand.ranking.uncertainty import RANDOM, how_left_out, leave_one_out
 from evenhand.words.pictures import Axis, axis
 
 if TYPE_CHECKING:
@@ -31,10 +30,19 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[float, float]]
 
 LARGEST = float(np.finfo(np.float64).max)
-BY_SHARE = (
-    "The first items were chosen by share, so one review's part in a rank is not "
-    "worked out."
-)
+# How ranks without a review were found, or why they were not.
+WITHOUT_REVIEW = {
+    "again": "The ranking was made again without each review.",
+    "held": "Each review was taken out of the fitted model, with everything else in "
+    "the model held: how much reviewers and items differ, and where each score stands "
+    "among all.",
+    "no_values": "Method {!r} decides by comparisons or at random, so one review's "
+    "part in a rank is not worked out.",
+    "too_long": "Where items would stand without single reviews is not worked out: "
+    "that takes too long by method {!r} for so many ratings.",
+    "by_share": "The first items were chosen by share, so one review's part in a rank "
+    "is not worked out.",
+}
 # Scores up to which each is drawn, shares of scores below and above a band, and scores
 # of a reviewer that make a line.
 DRAWN, BAND, FEWEST = 3_000, (0.1, 0.9), 3
@@ -98,7 +106,7 @@ def reviews_behind(
     taken_off = _offsets(ratings, result, method, people)
     ranks: Sequence[int | None] = [None] * ratings.n_ratings
     if isinstance(result, Ranking) and method is not None and not result.by_share:
-        ranks = leave_one_out(ratings, method, result.seed)
+        ranks = method.leave_one_out(ratings, result.seed)
     scores: list[float | None] = [None] * ratings.n_ratings
     others = scores
     if ratings.kind == "scores":
@@ -142,11 +150,9 @@ def without_sentence(ratings: Ratings, ranking: Ranking) -> str:
         'The ranking was made again without each review.'
     """
     method = method_of(ranking, RankMethod)
-    if ranking.by_share:
-        return BY_SHARE
-    if method is None:
-        return RANDOM.format(ranking.method)
-    return how_left_out(ratings, method)
+    code = "no_values" if method is None else method.how_left_out(ratings)
+    code = "by_share" if ranking.by_share else code
+    return WITHOUT_REVIEW[code].format(ranking.method)
 
 
 def consensus(ratings: Ratings, people: Mapping[Label, Reviewer]) -> list[float | None]:
