@@ -26,19 +26,8 @@ from evenhand.claims import ANY_SCALES, Json, Notice
 from evenhand.errors import OptionError, must_be, name_of, quote, require_function
 from evenhand.lazy import lazy
 from evenhand.method import Method, as_method, choice, flag, number, option
-from evenhand.models.design import Fit, round_to_resolution
-from evenhand.posets.graph import comparisons, is_ordering
 from evenhand.randomness import below, permutation, stream
 from evenhand.ranking import claims
-from evenhand.ranking.notices import (
-    by_lot,
-    floats_resolve_coins,
-    lot_notices,
-    score_notices,
-    separate_groups,
-)
-from evenhand.ranking.uncertainty import RankUncertainty, from_fit, from_model
-from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,17 +43,21 @@ if TYPE_CHECKING:
         additive,
         affine,
         bradley_terry,
+        design,
         isotonic,
         means,
         pair_models,
         posterior,
     )
-    from evenhand.posets import averaging, contradictions, orderings, sampling
+    from evenhand.models.design import Fit
+    from evenhand.posets import averaging, contradictions, graph, orderings, sampling
     from evenhand.posets.averaging import MeanRankOrder
     from evenhand.posets.graph import Comparisons
-    from evenhand.ranking import flips, sorter, ties
+    from evenhand.ranking import flips, notices, sorter, ties, uncertainty
     from evenhand.ranking.flips import Flip
     from evenhand.ranking.ties import TieBreak
+    from evenhand.ranking.uncertainty import RankUncertainty
+    from evenhand.ratings import Ratings
 
     Buckets = tuple[tuple[int, ...], ...]
     Flipped = tuple[Codes, tuple[Flip, ...]]
@@ -74,17 +67,21 @@ else:
     additive = lazy("evenhand.models.additive")
     affine = lazy("evenhand.models.affine")
     bradley_terry = lazy("evenhand.models.bradley_terry")
+    design = lazy("evenhand.models.design")
     isotonic = lazy("evenhand.models.isotonic")
     means = lazy("evenhand.models.means")
     pair_models = lazy("evenhand.models.pair_models")
     posterior = lazy("evenhand.models.posterior")
     averaging = lazy("evenhand.posets.averaging")
     contradictions = lazy("evenhand.posets.contradictions")
+    graph = lazy("evenhand.posets.graph")
     orderings = lazy("evenhand.posets.orderings")
     sampling = lazy("evenhand.posets.sampling")
     flips = lazy("evenhand.ranking.flips")
+    notices = lazy("evenhand.ranking.notices")
     sorter = lazy("evenhand.ranking.sorter")
     ties = lazy("evenhand.ranking.ties")
+    uncertainty = lazy("evenhand.ranking.uncertainty")
 
 PAPER = "Wang and Shah (2019)"
 PAIRED_ITEMS = 500
@@ -133,7 +130,7 @@ class Task:
     @cached_property
     def graph(self) -> Comparisons:
         """Who was put above whom."""
-        return comparisons(self.ratings)
+        return graph.comparisons(self.ratings)
 
     @cached_property
     def mean_ranks(self) -> Callable[[str], MeanRankOrder]:
@@ -286,7 +283,9 @@ class RankMethod(Method):
         # Codes do for labels, and keep their order.
         codes, weights = (ratings.reviewer_codes, ratings.item_codes), ratings.weights
         more: Any = {"all_items": range(ratings.n_items), "people": True}
-        again = (Ratings(*codes, scores, weights=weights, **more) for scores in sets)
+        again = (
+            type(ratings)(*codes, scores, weights=weights, **more) for scores in sets
+        )
         return [self.order_items(data, seed) for data in again]
 
     def order_items(self, ratings: Ratings, seed: int) -> Codes:
@@ -335,7 +334,7 @@ class RankMethod(Method):
                 task = Task(ratings.without(row), seed, intervals=False)
                 order = self.answer(task).order
             else:
-                order = by_estimates(round_to_resolution(estimates[row]), seed)
+                order = by_estimates(design.round_to_resolution(estimates[row]), seed)
             ranks[row] = order.tolist().index(items[row]) + 1
         return ranks
 
@@ -489,7 +488,7 @@ def _by_mean_rank(task: Task, mean_ranks: MeanRankOrder) -> Answer:
     if mean_ranks.ties:
         what = "proxies of mean ranks" if mean_ranks.proxy else "mean ranks"
         ties = [sorted(tie) for tie in mean_ranks.ties]
-        text = by_lot(what, ties, task.ratings.item_labels)
+        text = notices.by_lot(what, ties, task.ratings.item_labels)
         warnings.append(Notice("tied_mean_ranks", text))
     if mean_ranks.proxy:
         used, findings = "proxy", (claims.BY_PROXY,)
@@ -545,17 +544,11 @@ def _by_scores(
     **fields: Any,  # noqa: ANN401 - fields of the answer
 ) -> Answer:
     """Say what became of an order that scores settled, by "coins" or by "ties"."""
-    split = start.split is not None
-    warnings = score_notices(
-        task.ratings, by, resolved=resolved, settled=settled, split=split
-    )
-    findings = (
-        *start.findings,
-        *weaker,
-        *(() if settled else (claims.NOTHING_SETTLED,)),
-    )
-    notices = (*start.notices, *warnings)
-    return replace(start, findings=findings, notices=notices, **fields)
+    outcome = {"resolved": resolved, "settled": settled, "split": bool(start.split)}
+    warnings = notices.score_notices(task.ratings, by, **outcome)
+    nothing = () if settled else (claims.NOTHING_SETTLED,)
+    fields["findings"] = (*start.findings, *weaker, *nothing)
+    return replace(start, notices=(*start.notices, *warnings), **fields)
 
 
 def _by_coins(task: Task, weight: GapWeight, flipped: Flipped, start: Answer) -> Answer:
@@ -566,7 +559,7 @@ def _by_coins(task: Task, weight: GapWeight, flipped: Flipped, start: Answer) ->
         replace(start, mean_ranks=None),
         "coins",
         *ab_claims.weight_findings(weight),
-        resolved=floats_resolve_coins(task.ratings, coins, weight),
+        resolved=notices.floats_resolve_coins(task.ratings, coins, weight),
         settled=bool(coins),
         order=order,
         coins=coins,
@@ -586,7 +579,7 @@ class Flips(ByScores):
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
         start = self.first_answer(task)
-        if not is_ordering(task.graph, start.order):
+        if not graph.is_ordering(task.graph, start.order):
             raise OptionError(
                 "start must respect every comparison for method 'flips', got a ranking "
                 "that does not. Method 'twins' takes any ranking."
@@ -797,18 +790,22 @@ class Mean(RankMethod):
             return Answer(order)
         runs = np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
         tied = [run.tolist() for run in runs if len(run) > 1]
-        text = by_lot("means", tied, task.ratings.item_labels)
+        text = notices.by_lot("means", tied, task.ratings.item_labels)
         warnings = (Notice("tied_means", text),) if tied else ()
-        fit = Fit(self.name, values, np.zeros_like(order))
-        sure = from_model(self, task.ratings, fit, task.seed, order=order)
+        fit = design.Fit(self.name, values, np.zeros_like(order))
+        sure = uncertainty.from_model(self, task.ratings, fit, task.seed, order=order)
         return Answer(order, notices=warnings, uncertainty=sure)
 
     def answer_pairs(self, pairs: PairCounts, seed: int) -> Answer:
         """Order items by counts of pairs."""
         order = by_estimates(pairs.means, seed, "mean")
         groups = int(bradley_terry.ordered_groups(pairs).max()) + 1
-        tied = lot_notices("means", pairs.means, order, pairs.item_labels)
-        warnings = (*separate_groups(groups), *tied, Notice("no_intervals", UNSURE))
+        tied = notices.lot_notices("means", pairs.means, order, pairs.item_labels)
+        warnings = (
+            *notices.separate_groups(groups),
+            *tied,
+            Notice("no_intervals", UNSURE),
+        )
         return Answer(order, notices=warnings)
 
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:  # noqa: ARG002 - means say all
@@ -852,14 +849,15 @@ class Model(RankMethod):
         order = by_estimates(fit.estimates, task.seed)
         if not task.intervals:
             return Answer(order, fit=fit)
-
-        sure = from_model(self, task.ratings, fit, task.seed, order=order)
-        warnings = (
-            () if sure else (Notice("no_intervals", NO_INTERVALS.format(self.name)),)
+        ratings = task.ratings
+        sure = uncertainty.from_model(self, ratings, fit, task.seed, order=order)
+        unsure = Notice("no_intervals", NO_INTERVALS.format(self.name))
+        tied = notices.lot_notices(
+            "estimates", fit.estimates, order, ratings.item_labels
         )
-        lots = lot_notices("estimates", fit.estimates, order, task.ratings.item_labels)
-        notices = (*_fit_warnings(fit, task.ratings), *lots, *warnings)
-        return Answer(order, notices=notices, fit=fit, uncertainty=sure)
+        unknown = () if sure else (unsure,)
+        warnings = (*_fit_warnings(fit, ratings), *tied, *unknown)
+        return Answer(order, notices=warnings, fit=fit, uncertainty=sure)
 
     def answer_pairs(self, pairs: PairCounts, seed: int) -> Answer:
         """Order items by counts of pairs."""
@@ -867,13 +865,13 @@ class Model(RankMethod):
         if fit is None:
             return super().answer_pairs(pairs, seed)
         order = by_estimates(fit.estimates, seed)
-        tied = lot_notices("estimates", fit.estimates, order, pairs.item_labels)
+        tied = notices.lot_notices("estimates", fit.estimates, order, pairs.item_labels)
         sure, why = None, Notice("no_intervals", APART)
         if fit.groups.max() == 0:
             why = Notice("independent_errors", INDEPENDENT)
-            sure = from_fit(fit, seed, order=order)
-        notices = (*fit.notices, *tied, why)
-        return Answer(order, notices=notices, fit=fit, uncertainty=sure)
+            sure = uncertainty.from_fit(fit, seed, order=order)
+        warnings = (*fit.notices, *tied, why)
+        return Answer(order, notices=warnings, fit=fit, uncertainty=sure)
 
     def begin(self, task: Task) -> Answer:
         """Order the items for another method to go on from."""

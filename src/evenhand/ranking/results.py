@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import polars as pl
-
 from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.errors import OptionError, must_be, require_whole
 from evenhand.lazy import lazy
@@ -14,11 +12,14 @@ from evenhand.lazy import lazy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from evenhand.claims import Certificate
     from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Ratings
     from evenhand.words import cards, lines
 else:
+    pl = lazy("polars")
     cards = lazy("evenhand.words.cards")
     lines = lazy("evenhand.words.lines")
 
