@@ -21,7 +21,6 @@ import re
 import shutil
 import sys
 import tempfile
-import traceback
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 import hypothesis
 import requests
@@ -41,6 +40,7 @@ from evenhand.web import actions, guard, organiser
 from evenhand.web.app import ROUTES
 from evenhand.web.preview import Preview, preview
 from evenhand.web.running import Address, Served
+from tests.web.desk import exchange, scope_of
 from tests.web.scene import make_scene
 from tests.web.world import FORM, Site
 
@@ -92,18 +92,10 @@ RATING = ("kind", "score", "base", "note", "nonce")
 ORDER = ("order", "move", "base_1", "base_2", "base_3", "nonce")
 PLAN = (
     *FORM,
-    "does",
-    "job",
-    "scale",
-    "low",
-    "high",
-    "step",
-    "levels",
-    "method",
-    "zone",
+    *("does", "job", "scale", "low", "high", "step", "levels", "method", "zone"),
+    *("unfinished", "grace", "closes", "begin", "conflicts", "instructions"),
+    "public_value",
 )
-PLAN += ("unfinished", "grace", "closes", "begin", "conflicts", "instructions")
-PLAN += ("public_value",)
 FIELDS = {"/e": PLAN, "/e/preview": PLAN, "/r/{token}/items/{place:int}": RATING}
 FIELDS |= {"/r/{token}/order": ORDER, "/r/{token}/tie": ("better", "nonce")}
 FIELDS |= {"/e/{slug}/reviewers/{reviewer:int}/{repair}": ("name", "email")}
@@ -185,27 +177,11 @@ class Request:
     @property
     def scope(self) -> dict[str, Any]:
         headers = [
-            (
-                name.lower().encode("latin-1", "replace"),
-                value.encode("utf-8", "replace"),
-            )
+            (name.lower().encode("latin-1", "replace"), value.encode(errors="replace"))
             for name, value in self.headers.items()
         ]
-        return {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": self.method,
-            "scheme": "http",
-            "path": self.path,
-            "raw_path": quote(self.path).encode(),
-            "query_string": self.query.encode("ascii", "replace"),
-            "root_path": "",
-            "headers": headers,
-            "server": (HOST, 80),
-            "client": (HOST, 0),
-            "state": {},
-        }
+        query = self.query.encode("ascii", "replace")
+        return scope_of(self.method, self.path, query, headers)
 
 
 @dataclass(slots=True)
@@ -230,20 +206,7 @@ class Fuzzed:
 
     async def ask(self, request: Request) -> int:
         """Send a request, note its answer."""
-        parts = [{"type": "http.request", "body": request.body, "more_body": False}]
-        told: list[Any] = []
-
-        async def receive() -> Any:
-            return parts.pop() if parts else {"type": "http.disconnect"}
-
-        async def send(part: Any) -> None:
-            told.append(part)
-
-        fault = ""
-        try:
-            await self.served.app(request.scope, receive, send)
-        except Exception:  # noqa: BLE001 - that is what is looked for
-            fault = traceback.format_exc()
+        told, fault = await exchange(self.served.app, request.scope, request.body)
         status = told[0]["status"] if told else 599
         self.tally.statuses[status] += 1
         if status >= 500 or fault:
@@ -273,13 +236,10 @@ class Maker:
         method = self.one(sorted(route.methods - {"HEAD"}))
         if self.is_rare(0.02):
             method = self.one(["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "X"])
-        session = self.one(
-            [*self.scene.sessions, *self.scene.sessions[:2], "", "x" * 26]
-        )
+        sessions = self.scene.sessions
+        session = self.one([*sessions, *sessions[:2], "", "x" * 26])
         headers = self._headers(session)
-        body = b""
-        if method != "GET":
-            body = self._body(route.path, session, headers)
+        body = b"" if method == "GET" else self._body(route.path, session, headers)
         query = ""
         if self.is_rare():
             query = urlencode({self.one(["receipt", "state", "x"]): self.one(HOSTILE)})
@@ -335,9 +295,7 @@ class Maker:
 
     def _body(self, path: str, session: str, headers: dict[str, str]) -> bytes:
         fields = self._fields(path, session)
-        kind = self.one(
-            ["form", "form", "form", "form", "json", "files", "raw", "none"]
-        )
+        kind = self.one([*["form"] * 4, "json", "files", "raw", "none"])
         if path.startswith("/r/") and self.is_rare(0.4):
             kind = "json"
         make = {"json": self._json, "files": self._files, "raw": self._raw}.get(kind)
@@ -351,27 +309,14 @@ class Maker:
             if self.is_rare(0.03):
                 body = body[: len(body) // 2] + b"%ff%fe%" + body[len(body) // 2 :]
         if self.is_rare(0.03):
-            kind = self.one(
-                ["text/plain", "application/json", "multipart/form-data", "é"]
-            )
+            kinds = ["text/plain", "application/json", "multipart/form-data", "é"]
+            kind = self.one(kinds)
         headers["content-type"] = kind
         return body
 
     def _json(self, fields: dict[str, str]) -> tuple[str, bytes]:
-        odd: list[Any] = [
-            None,
-            True,
-            0,
-            -1,
-            1.5,
-            1e308,
-            10**400,
-            [],
-            [1, 2, 3],
-            {},
-            "\ud800",
-            "1",
-        ]
+        odd: list[Any] = [None, True, 0, -1, 1.5, 1e308, 10**400, [], [1, 2, 3], {}]
+        odd += ["\ud800", "1"]
         told: dict[str, Any] = {
             name: self.one(odd) if self.is_rare() else value
             for name, value in fields.items()
@@ -391,28 +336,16 @@ class Maker:
         with zipfile.ZipFile(workbook, "w") as archive:
             archive.writestr("xl/worksheets/sheet1.xml", b"<x>")
         datas = [b"a,b\nc,d\n", b"item;title\nt1;Talk\n", b"\xff\xfe\xfa", b"PAR1", b""]
+        book = workbook.getvalue()
         datas += [
             gzip.compress(b"a\nb\n"),
             gzip.compress(b"a")[:9],
             b"[[[[",
             b"\0" * 99,
         ]
-        datas += [
-            workbook.getvalue(),
-            workbook.getvalue()[:40],
-            b'[{"a": 1}]',
-            b"a\n" * 99,
-        ]
-        names = [
-            "x.csv",
-            "x.xlsx",
-            "x.json",
-            "x.csv.gz",
-            "",
-            "é.tsv",
-            "../x",
-            'a"b.csv',
-        ]
+        datas += [book, book[:40], b'[{"a": 1}]', b"a\n" * 99]
+        names = ["x.csv", "x.xlsx", "x.json", "x.csv.gz", "", "é.tsv", "../x"]
+        names += ['a"b.csv']
         line = "b0undary"
         parts = [
             f'--{line}\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}'
@@ -467,10 +400,8 @@ def description(scene: Values) -> dict[str, Any]:
         kinds += ["application/json"] if route.path.startswith("/r/") else []
         content = {kind: {"schema": body} for kind in kinds}
         for method in sorted((route.methods or set()) - {"HEAD"}):
-            does: dict[str, Any] = {
-                "responses": {"200": {"description": "It is done."}}
-            }
-            does["parameters"] = told
+            responses = {"200": {"description": "It is done."}}
+            does: dict[str, Any] = {"responses": responses, "parameters": told}
             if method == "POST":
                 does["requestBody"] = {"content": content}
             path = re.sub(r":int\}", "}", route.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -38,29 +39,21 @@ TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "GET /e/{slug}": ("member", ANY, (200, 303)),
     "GET /e/{slug}/edit": ("member", ANY, (200, 303)),
     "GET /e/{slug}/progress.json": ("member", ANY, (200,)),
-    "GET /e/{slug}/links": ("member", ("sealed", "open"), (200,)),
-    "GET /e/{slug}/links.csv": ("member", ("sealed", "open"), (200,)),
-    "GET /e/{slug}/links/print": ("member", ("sealed", "open"), (200,)),
-    "GET /e/{slug}/ratings.csv": ("member", ("decided", "published"), (200,)),
-    "GET /e/{slug}/notes.csv": ("member", ("decided", "published"), (200,)),
-    "GET /e/{slug}/who-is-who.csv": ("member", ("decided", "published"), (200,)),
-    "GET /e/{slug}/names.json": ("member", ("decided", "published"), (200,)),
+    "GET /e/{slug}/links": ("member", ALL[:2], (200,)),
+    "GET /e/{slug}/links.csv": ("member", ALL[:2], (200,)),
+    "GET /e/{slug}/links/print": ("member", ALL[:2], (200,)),
+    "GET /e/{slug}/ratings.csv": ("member", LATER[1:], (200,)),
+    "GET /e/{slug}/notes.csv": ("member", LATER[1:], (200,)),
+    "GET /e/{slug}/who-is-who.csv": ("member", LATER[1:], (200,)),
+    "GET /e/{slug}/names.json": ("member", LATER[1:], (200,)),
     "GET /e/{slug}/bundle.zip": ("member", ("published",), (200,)),
     "GET /e/{slug}/reviewers/{reviewer:int}": ("member", (*ALL, "purged"), (200,)),
-    "GET /e/{slug}/{kind}/{number:int}/report": (
-        "member",
-        ("decided", "published"),
-        (200,),
-    ),
-    "POST /e/{slug}/publish": ("member", ("decided", "published"), (303,)),
+    "GET /e/{slug}/{kind}/{number:int}/report": ("member", LATER[1:], (200,)),
+    "POST /e/{slug}/publish": ("member", LATER[1:], (303,)),
     "POST /e/{slug}/purge": ("member", STATES[:-1], (303,)),
     "POST /e/{slug}/invite": ("member", STATES[:-1], (200,)),
     "POST /e/{slug}/jobs/{kind}": ("member", LATER, (303,)),
-    "POST /e/{slug}/reviewers/{reviewer:int}/{repair}": (
-        "member",
-        ("sealed", "open"),
-        (303,),
-    ),
+    "POST /e/{slug}/reviewers/{reviewer:int}/{repair}": ("member", ALL[:2], (303,)),
     "POST /e/{slug}/{action}": ("member", ("open",), (303,)),
     "GET /r/{token}": ("own", ALL, (200,)),
     "GET /r/{token}/mine.json": ("own", ("open", *LATER), (200,)),
@@ -74,18 +67,12 @@ TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "GET /p/{slug}": ("everybody", (*ALL, "purged"), (200,)),
     "GET /p/{slug}/{name}": ("everybody", ("published",), (200,)),
 }
-PEOPLE = (
-    "nobody",
-    "stranger",
-    "member",
-    "own",
-    "foreign",
-    "revoked",
-    "waiting",
-    "left",
+PEOPLE = tuple(
+    ["nobody", "stranger", "member", "own", "foreign", "revoked", "waiting", "left"]
 )
 """A stranger organises something else; who waits has not begun, who left declined."""
 HIDDEN = (401, 403, 404)
+UNSAFE = ("POST /e", "POST /out")
 
 
 def routes() -> list[str]:
@@ -98,6 +85,13 @@ def routes() -> list[str]:
 
 def test_every_route_is_in_the_table() -> None:
     assert sorted(routes()) == sorted(TABLE)
+
+
+def fill(path: str, **more: str) -> str:
+    """Put values in the places of an address."""
+    values = {"token": "0" * 26, "reviewer": "5", "kind": "decision"}
+    values |= {"number": "1", "place": "1", **more}
+    return re.sub(r"\{(\w+)(:int)?\}", lambda it: values[it[1]], path)
 
 
 class People:
@@ -127,20 +121,9 @@ class People:
         slug = self.slugs[state]
         token = self.scene.link(state, who)
         token = self.foreign if who == "foreign" else token
-        filled = {
-            "{slug}": slug,
-            "/r/{token}": token,
-            "{token}": "0" * 26,
-            "{reviewer:int}": "5",
-            "{repair}": "link",
-            "{action}": "extend",
-            "{kind}": "decision",
-            "{number:int}": "1",
-            "{place:int}": "1",
-            "{name}": "bundle.zip" if path.startswith("/p/") else "app.css",
-        }
-        for name, value in filled.items():
-            path = path.replace(name, value)
+        name = "bundle.zip" if path.startswith("/p/") else "app.css"
+        more = {"slug": slug, "name": name, "repair": "link", "action": "extend"}
+        path = fill(path.replace("/r/{token}", token), **more)
         client, csrf = self._client(who)
         if method == "GET":
             return client.get(path)
@@ -227,9 +210,6 @@ def test_everybody_in_every_state(scene: People, state: str) -> None:
                 wrong.append((route, who, status, words(answer)[:150]))
     assert wrong == []
     assert asked == (len(TABLE) - len(MOVING)) * len(PEOPLE)
-
-
-def test_the_matrix_is_as_large_as_it_says() -> None:
     assert len(TABLE) * len(PEOPLE) * len(STATES) > 2000
 
 
@@ -265,33 +245,19 @@ def test_get_changes_nothing(scene: People) -> None:
     assert tables_hash(scene.desk) == before
 
 
-def unsafe() -> list[str]:
-    return [route for route in TABLE if route.startswith("POST ")]
-
-
-@pytest.mark.parametrize(
-    "route", [r for r in unsafe() if " /e" in r or r == "POST /out"]
-)
+@pytest.mark.parametrize("route", [it for it in TABLE if it.startswith(UNSAFE)])
 def test_forms_of_other_sites_are_refused(scene: People, route: str) -> None:
     before = tables_hash(scene.desk)
     _, _, path = route.partition(" ")
-    for name, value in {
-        "{slug}": scene.slugs["open"],
-        "{reviewer:int}": "5",
-        "{repair}": "absent",
-        "{action}": "close",
-        "{kind}": "decision",
-    }.items():
-        path = path.replace(name, value)
-    data = {**FORM, "title": FORM["title"]}
-    client, csrf = scene.desk.client, scene.desk.csrf()
-    without = client.post(path, data=data)
-    wrong = client.post(path, data={**data, "csrf": "0" * 64})
-    other = client.post(
-        path, data={**data, "csrf": csrf}, headers={"origin": "https://evil.example"}
-    )
-    null = client.post(path, data={**data, "csrf": csrf}, headers={"origin": "null"})
-    assert {it.status_code for it in (without, wrong, other, null)} == {403}
+    path = fill(path, slug=scene.slugs["open"], repair="absent", action="close")
+    client, right = scene.desk.client, {**FORM, "csrf": scene.desk.csrf()}
+    for data, headers in (
+        (FORM, {}),
+        ({**FORM, "csrf": "0" * 64}, {}),
+        (right, {"origin": "https://evil.example"}),
+        (right, {"origin": "null"}),
+    ):
+        assert client.post(path, data=data, headers=headers).status_code == 403
     assert tables_hash(scene.desk) == before
 
 
@@ -304,28 +270,9 @@ def test_reviewers_forms_of_other_sites_are_refused(scene: People) -> None:
         assert answer.status_code == 403, path
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "", "[::2]"]
-)
-def test_other_hosts_are_refused(scene: People, host: str) -> None:
-    answer = scene.desk.client.get("/", headers={"host": host})
-    assert answer.status_code == 400
-    assert "not served here" in answer.text
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:8000"])
-def test_own_hosts_are_served(scene: People, host: str) -> None:
-    assert scene.guest.get("/healthz", headers={"host": host}).status_code == 200
-
-
 def test_answers_have_the_headers_that_keep_others_out(scene: People) -> None:
-    for path in (
-        "/",
-        "/healthz",
-        "/nowhere",
-        scene.scene.link("open", "own"),
-        "/static/x",
-    ):
+    own = scene.scene.link("open", "own")
+    for path in ("/", "/healthz", "/nowhere", own, "/static/x"):
         headers = scene.guest.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
