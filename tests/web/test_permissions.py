@@ -67,8 +67,8 @@ TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "GET /p/{slug}": ("everybody", (*ALL, "purged"), (200,)),
     "GET /p/{slug}/{name}": ("everybody", ("published",), (200,)),
 }
-PEOPLE = tuple(
-    ["nobody", "stranger", "member", "own", "foreign", "revoked", "waiting", "left"]
+PEOPLE = (
+    *("nobody", "stranger", "member", "own", "foreign", "revoked", "waiting", "left"),
 )
 """A stranger organises something else; who waits has not begun, who left declined."""
 HIDDEN = (401, 403, 404)
