@@ -101,6 +101,8 @@ Backing: TypeAlias = Literal["declared", "revealed", "verified"]
 NONE = "none"
 # Probability of the intervals of ranks and marks, for every number and sentence.
 LEVEL = 0.9
+# The same for the difference of two items, and for what a check estimates.
+CONFIDENCE = 0.95
 ANY_SCALES = "any increasing scales"
 REVEALED = "drawn from the revealed secret"
 NOT_SEALED = "not known to have been sealed before the ratings"

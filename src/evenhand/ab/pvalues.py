@@ -34,6 +34,7 @@ import sys
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
@@ -41,6 +42,7 @@ import numpy as np
 from evenhand.ab.law import ScoreCounts, count_sides, sample_subsets
 from evenhand.ab.rules import TRIM, Kept, central_places
 from evenhand.arrays import Floats, Numbers, as_lists
+from evenhand.claims import CONFIDENCE
 from evenhand.designs import Matched
 from evenhand.designs.design import TwoItemDesign, as_design
 from evenhand.errors import DesignError, OptionError, quote, refuse_option, unknown
@@ -77,14 +79,14 @@ FEW_SAMPLES = 2_000
 # Cells of a block of assignments; no result depends on it.
 BLOCK = 2_000_000
 # A shift is rejected by each side's test if at most one assignment in so many is there.
-ONE_IN = 40
+ONE_IN = round(2 / (1 - CONFIDENCE))
 # Up to so many assignments are gone through for an interval. Otherwise as many are
 # drawn as have these cells, within bounds. Of so many scores the normal limit does.
 FEW, CELLS, FEWEST, MOST = 20_000, 4_000_000, 1_000, 20_000
 MANY_SCORES = 20_000
 # Shifts closer to 0 than this share of the range of scores are 0.
 NEAR_ZERO = 1e-9
-NORMAL = 1.959963984540054
+NORMAL = round(NormalDist().inv_cdf((1 + CONFIDENCE) / 2), 15)
 HUGE, HALF = 1e200, 0.5
 GIVEN, GIVEN_PANELS = "given counts", "given panel counts"
 _REDRAWN = {
@@ -674,14 +676,14 @@ def as_integers(levels: Floats | Counts) -> list[int]:
 
 
 class Difference(NamedTuple):
-    """The mean of the first item less that of the second, and its 95% interval.
+    """The mean of the first item less that of the second, and its interval.
 
     Attributes:
         estimate: The difference.
         low: Lower end of the interval, which belongs to it; None if there is none.
         high: Upper end.
         p_value: Two-sided, of the same test for a shift of 0: the interval holds 0
-            exactly if it is above 0.05. None without a test.
+            exactly if it is above 1 - CONFIDENCE. None without a test.
         how: "enumeration" (of all assignments), "sampling", "normal" (the limit, for
             very many scores), or None without a test.
         samples: Number of sampled assignments, 0 if not sampled.

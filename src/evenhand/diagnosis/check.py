@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.claims import Drawn, Json, Notice, tail
+from evenhand.claims import CONFIDENCE, Drawn, Json, Notice, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import ladder, reviewers
 from evenhand.diagnosis.reviewers import (
@@ -612,8 +612,8 @@ def _say_variance(result: Check) -> Found:
     names = ("items' values", "reviewers' offsets", "the rest")
     shares = zip(names, (variance.item, variance.reviewer, variance.rest), strict=True)
     parts = ", ".join(f"{name} {share_text(share)}" for name, share in shares if share)
-    text = f"Variance of scores, as ranks among all: {parts} (95% intervals)."
-    yield "variance", text
+    text = f"Variance of scores, as ranks among all: {parts} "
+    yield "variance", f"{text}({100 * CONFIDENCE:g}% intervals)."
     if variance.item is None:
         yield "confounded", "Items' values cannot be told from the rest here."
     if variance.reviewer is None and not any(_repeat(result, "fixed_sums")):
@@ -682,8 +682,8 @@ def _correlations(result: Check) -> Found:
         low, high = reviewers.correlation_interval(*numbers)
         ends = f"{low:.2f} to {high:.2f}"
         parts.append(f"{reviewer.reviewer!r} {reviewer.correlation:.2f} ({ends})")
-    text = "Correlation with the others' scores of the same items, with 95% intervals: "
-    text += f"{', '.join(parts)}."
+    text = "Correlation with the others' scores of the same items, with "
+    text += f"{100 * CONFIDENCE:g}% intervals: {', '.join(parts)}."
     if all(reviewer.agreement == NOT_ENOUGH for reviewer in people):
         text += f" {plural(len(people), 'reviewer')} are too few to say who departs."
     yield "correlations", text

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import nctdtr, stdtr
+from scipy.special import nctdtr, ndtri, stdtr
 
+from evenhand.claims import CONFIDENCE
 from evenhand.columns import place_of
 from evenhand.models import affine
 from evenhand.models.additive import Equations, Mixed
@@ -41,8 +42,8 @@ SURE = 2.0
 # With less of the prior variance removed, the prior says more than the ratings do.
 KNOWN = 0.5
 REPLICATES = 200
-TAIL = 0.025
-NORMAL_TAIL = 1.959963984540054
+TAIL = round((1 - CONFIDENCE) / 2, 12)
+NORMAL_TAIL = float(ndtri(1 - TAIL))
 # Table sizes and ratings up to which 200 fits take some seconds at most.
 BOOTSTRAP_LEVELS, BOOTSTRAP_RATINGS = 60, 4_000
 # Ratio to the rest of the variance of what does not vary.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from evenhand.claims import NONE
+from evenhand.claims import CONFIDENCE, NONE
 from evenhand.errors import align_columns, plural, printable
 from evenhand.words import claims
 from evenhand.words.text import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TIE = "tie coin"
 COINS = (TIE, "coin")
-ALPHA, SMALL_P = 0.05, 0.01
+ALPHA, SMALL_P = round(1 - CONFIDENCE, 12), 0.01
 UNEVEN = "counts_contradict_design"
 # Claims without a theorem that do not begin with "No guarantee".
 ESTIMATES = ("adaptive", "agreed", "fair_coin")
@@ -164,7 +164,8 @@ def difference_sentence(result: Comparison) -> str:
         estimate, *ends = map(figure, numbers)
         said.append(f"Difference {estimate}")
         if ends:
-            said[0] += f" (95% interval {' to '.join(ends)}, assuming a constant shift)"
+            said[0] += f" ({100 * CONFIDENCE:g}% interval {' to '.join(ends)}, "
+            said[0] += "assuming a constant shift)"
     if result.test is None:
         return f"{said[0]}." if said else ""
     said.append(_p_value_phrase(result, result.test))

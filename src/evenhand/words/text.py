@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from evenhand.claims import LEVEL
+from evenhand.claims import CONFIDENCE, LEVEL
 from evenhand.errors import plural, printable
 
 if TYPE_CHECKING:
@@ -191,6 +191,7 @@ def templates(*, html: bool = True) -> jinja2.Environment:
     made.filters |= {"cut": shortened, "digits": figure, "number": "{:,}".format}
     made.globals |= {"counted": plural, "name": name, "share": share}
     made.globals |= {"joined": joined, "SOURCES": SOURCES, "LEVEL": LEVEL}
+    made.globals["CONFIDENCE"] = CONFIDENCE
     if not html:
         made.globals |= {"name": plain_name, "joined": plain_joined}
     return made
