@@ -15,7 +15,6 @@ from typing import Any
 from evenhand import Scenario, check, compare, grade, lab, rank, read_ratings, warp
 from evenhand.ab import comparison, pvalues
 from evenhand.diagnosis import check as checks
-from evenhand.diagnosis import ladder, reviewers
 from evenhand.diagnosis import warp as warps
 from evenhand.grading import Grade, Grades
 from evenhand.lab.simulation import Simulation
@@ -39,18 +38,11 @@ OWN_WORDS = {
 }
 CLASSES: dict[str, tuple[type, ...]] = {
     "compare": (comparison.Comparison, pvalues.PValues),
-    "compare.scores": (comparison.Summary,),
-    "compare.difference": (pvalues.Difference,),
     "rank": (results.Ranking,),
     "rank.items": (results.RankedItem,),
-    "rank.top": (results.Top,),
-    "rank.draws": (results.Draw,),
     "grade": (Grades,),
     "grade.grades": (Grade,),
     "check": (checks.Check,),
-    "check.ladder": (ladder.Ladder,),
-    "check.needed": (reviewers.Needed,),
-    "check.reviewers": (reviewers.Reviewer,),
     "warp": (warps.Warp,),
     "simulate": (Simulation,),
     "theorems": (Theorems,),

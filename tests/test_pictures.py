@@ -42,7 +42,7 @@ def test_a_picture_says_in_words_what_is_to_be_seen(
     page: Path, words: str, path: str
 ) -> None:
     assert path.startswith(f"pictures/{page.stem}-")
-    assert 60 < len(words) < 250
+    assert 25 < len(words) < 250
     assert words.endswith(".")
 
 
