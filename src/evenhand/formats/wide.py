@@ -228,7 +228,12 @@ def _check_lines(source: Source, parts: _Parts) -> None:
     """Refuse columns and rows that are not those of one reviewer or item."""
     if not parts.cells:
         return
-    numbers = np.column_stack([_numbers_of(cell) for cell in parts.cells])
+    numbers = np.column_stack(
+        [
+            cell.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+            for cell in parts.cells
+        ]
+    )
     counts = _counts(parts, numbers.T)
     for table, labels, kind, what in (
         (numbers.T, parts.across, "Column", parts.other),
@@ -265,7 +270,9 @@ def _why_no_scores(parts: _Parts, place: int) -> str:
     name = _bare(parts.across[place])
     if not SUMMARY.fullmatch(name) and (OTHER.fullmatch(name) or name in ROLES):
         return f"does not look like {A[parts.other]}"
-    return "holds text, not scores" if _is_text(parts.cells[place]) else ""
+    cells = parts.cells[place]
+    is_text = len(filled_cells(cells)) > 0 and not may_be_scores(cells)
+    return "holds text, not scores" if is_text else ""
 
 
 def _counts(parts: _Parts, columns: Floats) -> dict[int, str]:
@@ -315,10 +322,6 @@ def _is_far(values: Floats, others: Floats) -> bool:
         return False
     above = values - np.nanmax(beside, axis=0) > span
     return bool(above.sum() >= max(LEAST_MATCHES, len(values) / 4))
-
-
-def _is_text(cells: pl.Series) -> bool:
-    return len(filled_cells(cells)) > 0 and not may_be_scores(cells)
 
 
 def _summary_name(table: Floats, place: int) -> str:
@@ -380,16 +383,6 @@ def _say_unused_labels(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -
             "idle_reviewers", f"{idlers} without any score left out."
         )
     return table
-
-
-def _numbers_of(cells: pl.Series) -> Floats:
-    """Return texts as numbers, NaN where there is none.
-
-    Examples:
-        >>> _numbers_of(pl.Series(["1.5", "", "B"])).tolist()
-        [1.5, nan, nan]
-    """
-    return cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
 
 
 WIDE = layouts.Layout("wide", "a wide table", recognise, read, only_scores=False)
