@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from evenhand.claims import version
-from evenhand.columns import Source, code_labels, label_series
 from evenhand.engines import queries
-from evenhand.errors import RatingsError, plural
+from evenhand.errors import plural
 from evenhand.progress import say, working
 
 if TYPE_CHECKING:
@@ -121,14 +119,7 @@ def count_check(
         (2, 1, (1, 1.5, 2))
     """
     rows = queries.take_rows(frame, reviewer=reviewer, item=item, score=score)
-    whole, scored, *_, total = queries.fetch(queries.facts(rows)).row(0)
-    if not scored:
-        raise RatingsError("There is no rating. Give at least one row with a score.")
-    if not math.isfinite(total):
-        raise RatingsError(
-            "scores must be finite, got NaN or infinity among them. Make them NULL or "
-            "leave them out."
-        )
+    whole, scored, *_ = queries.fetch_facts(rows)
     say("Counting reviews")
     items = queries.fetch(queries.reviews(rows), what="items")
     queries.require_names(items, queries.ITEM, "reviews")
@@ -137,11 +128,7 @@ def count_check(
     loads, times = (
         people[name].cast(pl.Int64).to_numpy() for name in (queries.LOAD, "reviewers")
     )
-    if twice := queries.fetch(queries.repeats(rows))["repeated"].item():
-        raise RatingsError(
-            f"reviewers must score an item once, got {plural(int(twice), 'pair')} of "
-            "reviewer and item with more scores. Keep one of them."
-        )
+    queries.require_once(rows)
     say("Counting ties")
     _, doubled = queries.fetch(queries.ties(rows)).row(0)
     say("Linking items")
@@ -179,11 +166,7 @@ def _range(spread: tuple[int, float, int]) -> str:
 
 def _groups(names: pl.Series, links: pl.DataFrame) -> Codes:
     """Return the sizes of groups of items that links connect, largest first."""
-    labels, codes = code_labels(label_series(names, queries.ITEM, Source()))
-    if len(labels) < len(names):
-        raise RatingsError(
-            "items must differ by more than white space around their names. Trim them."
-        )
+    labels, codes = queries.code_items(names)
     lookup = pl.DataFrame({"name": names, "code": codes})
     ends = [
         links.select(name=column).join(lookup, on="name", maintain_order="left")["code"]

@@ -153,10 +153,5 @@ def _integrity(rows: Rows, n_items: int) -> Once:
             f"reviewers must score one of two items, once, got {people} with more "
             "than one score. Leave them out."
         )
-    twice = queries.fetch(queries.repeats(rows))["repeated"].item()
-    if twice:
-        raise RatingsError(
-            f"reviewers must score an item once, got {plural(int(twice), 'pair')} of "
-            "reviewer and item with more scores. Keep one of them."
-        )
+    queries.require_once(rows)
     return "per item"

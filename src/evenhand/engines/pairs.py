@@ -199,7 +199,7 @@ def count_pairs(
     """
     most = as_whole("most", most, 1)
     rows = queries.take_rows(frame, reviewer=reviewer, item=item, score=score)
-    centre, missing = _centre(queries.fetch(queries.facts(rows)))
+    centre, missing = _centre(*queries.fetch_facts(rows))
     items = queries.fetch(queries.item_sums(rows, centre), what="items")
     queries.require_names(items, queries.ITEM, "reviews")
     say("Counting reviewers")
@@ -212,30 +212,18 @@ def count_pairs(
     if not missing:
         return counts
     lost = queries.fetch(queries.unrated_items(rows))[queries.ITEM]
-    if lost.is_empty():
-        return counts
     names, _ = code_labels(label_series(lost, queries.ITEM, Source()))
-    warnings = [
-        warning
-        for warning in missing_notices(missing, names)
-        if warning.code == "unrated_items"
-    ]
-    return replace(counts, notices=(counts.notices[0], *warnings, *counts.notices[1:]))
+    notices = *missing_notices(missing, names), counts.notices[-1]
+    return replace(counts, notices=notices)
 
 
-def _centre(facts: pl.DataFrame) -> tuple[float, int]:
+def _centre(
+    rows: int, scores: int, lowest: float, highest: float, total: float
+) -> tuple[float, int]:
     """Return what to take from scores, and how many rows have none.
 
     It is the mean, rounded so that whole scores stay whole without it.
     """
-    rows, scores, lowest, highest, total = facts.row(0)
-    if not scores:
-        raise RatingsError("There is no rating. Give at least one row with a score.")
-    if not math.isfinite(total):
-        raise RatingsError(
-            "scores must be finite, got NaN or infinity among them. Make them NULL or "
-            "leave them out in the query."
-        )
     if max(abs(lowest), abs(highest)) > LARGEST:
         raise RatingsError(
             f"scores must lie between -{LARGEST:g} and {LARGEST:g} for pairs to be "
@@ -308,12 +296,7 @@ def pair_counts(
         _require_finite(answer, sums)
     people = queries.require_reviewers(reviewers).sort(queries.LOAD)
     _require_once(people, pairs)
-    names = label_series(items[queries.ITEM], queries.ITEM, Source())
-    labels, codes = code_labels(names)
-    if len(labels) < items.height:
-        raise RatingsError(
-            "items must differ by more than white space around their names. Trim them."
-        )
+    labels, codes = queries.code_items(items[queries.ITEM])
     ranked = items.with_columns(code=pl.Series(codes)).sort("code")
     places = ranked.select(pl.col(queries.ITEM), pl.col("code"))
     coded = (

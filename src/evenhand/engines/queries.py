@@ -6,6 +6,7 @@ PostgreSQL, BigQuery, Snowflake and others. Nothing but their small answers trav
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -18,8 +19,10 @@ from evenhand.columns import (
     MISSING_WORDS,
     Source,
     candidates,
+    code_labels,
     find_columns,
     given_columns,
+    label_series,
 )
 from evenhand.errors import OptionError, RatingsError, plural, quote, require_sequence
 from evenhand.ratings import BETWEEN
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
 
+    from evenhand.arrays import Codes
     from evenhand.claims import Label
+    from evenhand.columns import Labels
     from evenhand.ratings import Names
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
@@ -358,6 +363,54 @@ def fetch(frame: Frame, *, most: int = MOST_ROWS, what: str = "rows") -> pl.Data
             "ratings themselves."
         )
     return answer
+
+
+def fetch_facts(rows: Rows) -> tuple[int, int, float, float, float]:
+    """Fetch the facts: how many rows and scores, the range and sum of scores.
+
+    Raises:
+        RatingsError: If there is no score, or one is not finite.
+    """
+    number, scores, lowest, highest, total = fetch(facts(rows)).row(0)
+    if not scores:
+        raise RatingsError("There is no rating. Give at least one row with a score.")
+    if not math.isfinite(total):
+        raise RatingsError(
+            "scores must be finite, got NaN or infinity among them. Make them NULL or "
+            "leave them out in the query."
+        )
+    return int(number), int(scores), lowest, highest, total
+
+
+def require_once(rows: Rows) -> None:
+    """Refuse reviewers who scored an item more than once.
+
+    Raises:
+        RatingsError: If there are any; it says how many.
+    """
+    if twice := fetch(repeats(rows))["repeated"].item():
+        raise RatingsError(
+            f"reviewers must score an item once, got {plural(int(twice), 'pair')} of "
+            "reviewer and item with more scores. Keep one of them."
+        )
+
+
+def code_items(names: pl.Series) -> tuple[Labels, Codes]:
+    """Return the sorted labels of an engine's items, and the code of each.
+
+    Raises:
+        RatingsError: If two differ by white space only.
+
+    Examples:
+        >>> code_items(pl.Series(["y", "x"]))[0]
+        ('x', 'y')
+    """
+    labels, codes = code_labels(label_series(names, ITEM, Source()))
+    if len(labels) < len(names):
+        raise RatingsError(
+            "items must differ by more than white space around their names. Trim them."
+        )
+    return labels, codes
 
 
 def require_names(answer: pl.DataFrame, column: str, number: str) -> None:
