@@ -241,19 +241,6 @@ def test_anchors_fix_level_and_spread() -> None:
 
 
 @pytest.mark.usefixtures("no_ladder")
-def test_anchors_leave_something_to_grade() -> None:
-    ratings = eh.Ratings(list("aaabbb"), list("xyz") * 2, [5, 4, 2, 4, 3, 1])
-    every = {"x": 90.0, "y": 70.0, "z": 40.0}
-    with pytest.raises(eh.OptionError) as caught:
-        eh.grade(ratings, anchors=every, rng=7)
-    assert str(caught.value) == (
-        "anchors must leave an item to grade, got marks of all 3. Give only marks that "
-        "do not depend on these ratings, and leave out those of the items to be graded."
-    )
-    del every["z"]
-    assert len(eh.grade(ratings, anchors=every, rng=7).items) == 3
-
-
 def test_intervals_with_anchors_hold_nine_of_ten() -> None:
     """60 worlds with 6 anchors each, marks 50 + 10 v; refusals do not count."""
     inside = []
@@ -413,6 +400,10 @@ def test_json_and_frame_hold_every_field() -> None:
         ({"passing": "five"}, r"passing must be"),
         ({"anchors": {"zz": 3}}, r"unknown item 'zz'"),
         ({"anchors": [3]}, r"anchors must be marks by item"),
+        (
+            {"anchors": {"x": 9, "y": 7}},
+            "anchors must leave an item to grade, got marks of all 2. Give only marks",
+        ),
         ({"anchors": {"x": 30}, "onto": (0, 10)}, r"must be from 0 to 10, as marks"),
     ],
 )
@@ -422,16 +413,17 @@ def test_bad_options_get_a_sentence(options: dict[str, object], words: str) -> N
         eh.grade(ratings, **options, rng=7)  # type: ignore[arg-type]  # on purpose
 
 
-def test_single_scores_have_no_errors() -> None:
-    ratings = eh.Ratings(list("aab"), list("xyz"), [2, 4, 3])
-    with pytest.raises(eh.RatingsError, match="must have two scores or more"):
-        eh.grade(ratings, rng=7)
-
-
-@pytest.mark.parametrize("scores", [[5, 5, 5, 5], [5, 1, 5, 1]])
-def test_marks_are_not_called_certain_because_few_reviewers_agree(
-    scores: list[float],
+@pytest.mark.parametrize(
+    ("items", "scores", "words"),
+    [
+        ("wxyz", [2, 4, 3, 1], "must have two scores or more"),
+        # Few reviewers who agree make no mark certain.
+        ("xyxy", [5, 5, 5, 5], "nothing shows how large errors are"),
+        ("xyxy", [5, 1, 5, 1], "nothing shows how large errors are"),
+    ],
+)
+def test_scores_without_errors_are_refused(
+    items: str, scores: list[float], words: str
 ) -> None:
-    ratings = eh.Ratings(list("aabb"), list("xyxy"), scores)
-    with pytest.raises(eh.RatingsError, match="nothing shows how large errors are"):
-        eh.grade(ratings, form=(1, 5), rng=7)
+    with pytest.raises(eh.RatingsError, match=words):
+        eh.grade(eh.Ratings(list("aabb"), list(items), scores), form=(1, 5), rng=7)

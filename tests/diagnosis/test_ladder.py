@@ -159,12 +159,6 @@ def test_four_reviewers_tell_nothing() -> None:
     assert judge(right[:, :4], np.full(4, 10.0))[1] == CANNOT_TELL
 
 
-def test_reviewers_count_by_their_comparisons() -> None:
-    right = np.tile([1.0, 0.0], (5, 1))
-    rungs, _ = judge(right, np.array([1.0, 3.0]))
-    assert rungs[0].accuracy == 0.25
-
-
 def test_two_reviewers_who_disagree_are_predicted_wrongly() -> None:
     # With a held-out reviewer's own ratings among the others' it would be 1/2.
     ratings = Ratings(list("aabb"), list("xyxy"), [1, 2, 2, 1])

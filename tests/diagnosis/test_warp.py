@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -49,6 +49,8 @@ finite = st.floats(-1.7e308, 1.7e308, allow_subnormal=False)
     st.lists(st.tuples(st.integers(0, 3), finite), min_size=1, max_size=12),
     st.integers(0, 50),
 )
+@example([(0, 1.0), (0, 2.0), (0, 3.0), (0, 1e300)], 7)
+@example([(0, 3.0), (0, 3.0), (1, 3.0), (1, 3.0)], 7)
 def test_order_and_ties_within_a_reviewer_stay(
     strength: str, rows: list[tuple[int, float]], seed: int
 ) -> None:
@@ -59,12 +61,6 @@ def test_order_and_ties_within_a_reviewer_stay(
     for one, other in itertools.permutations(range(len(rows)), 2):
         if people[one] == people[other]:
             assert (found[one] < found[other]) == (scores[one] < scores[other])
-
-
-@pytest.mark.parametrize("strength", STRENGTHS)
-def test_an_outlier_leaves_no_new_ties(strength: str) -> None:
-    scores, people = np.array([1.0, 2.0, 3.0, 1e300]), np.zeros(4, dtype=np.int64)
-    assert (np.diff(warp_scores(scores, people, stream(7, "warp"), strength)) > 0).all()
 
 
 @pytest.mark.parametrize("strength", STRENGTHS)
@@ -121,31 +117,16 @@ def test_the_warps_are_as_defined() -> None:
     assert wild == pytest.approx(1 + 4 * (100 * normal[0] + units**bend))
 
 
-@pytest.mark.parametrize("strength", STRENGTHS)
-def test_equal_scores_are_shifted_and_nothing_else(strength: str) -> None:
-    people = np.array([0, 0, 1, 1])
-    found = warp_scores(np.full(4, 3.0), people, stream(7, "warp"), strength)
-    assert found[0] == found[1]
-    assert found[2] == found[3]
-    assert np.isfinite(found).all()
-
-
-@pytest.mark.parametrize("method", ["bradley-terry", "borda"])
-def test_ordinal_models_do_not_move_at_all(method: str) -> None:
-    found = warp(panel(), method=method, draws=15, top=4, rng=7)
+@pytest.mark.parametrize(
+    "method", ["bradley-terry", "borda", "mean-rank", "topological", "uniform"]
+)
+def test_ordinal_methods_do_not_move_at_all(method: str) -> None:
+    found = warp(consistent(), method=method, draws=5, top=3, rng=7)
     for row in found.survivals:
         if row.method == method:
             assert (row.agreement, row.top_kept, row.unchanged) == (1.0, 1.0, 1.0)
             assert all(item.rank_low == item.rank_high for item in row.items)
             assert {item.kept for item in row.items} == {1.0}
-
-
-@pytest.mark.parametrize("method", ["mean-rank", "topological", "uniform"])
-def test_ordinal_methods_of_rank_do_not_move_at_all(method: str) -> None:
-    found = warp(consistent(), method=method, draws=5, top=3, rng=7)
-    ours = [row for row in found.survivals if row.method == method]
-    assert len(ours) == 2
-    assert all(row.unchanged == 1.0 for row in ours)
 
 
 def test_the_mean_moves_and_extreme_warps_leave_nothing_of_it() -> None:
@@ -262,19 +243,6 @@ def test_the_first_draws_do_not_depend_on_how_many_follow() -> None:
     many = warp(ratings, draws=6, strength="mild", rng=7).survivals[1]
     for one, other in zip(few.items, many.items, strict=True):
         assert other.rank_low <= one.rank_low <= one.rank_high <= other.rank_high
-
-
-def test_the_json_is_plain_and_says_what_was_done() -> None:
-    found = warp(panel(), draws=2, top=4, rng=7)
-    told = json.loads(json.dumps(found.to_dict()))
-    assert told["schema"] == "evenhand.warp/1"
-    assert (told["method"], told["seed"], told["top"]) == ("adaptive", 7, 4)
-    assert told["parameters"] == {"draws": 2, "top": 4}
-    assert len(told["survivals"]) == 4
-    for one in told["survivals"]:
-        assert {"strength", "method", "items"} < set(one)
-        assert len(one["items"]) == 12
-        assert {"item", "p_top"} < set(one["items"][0])
 
 
 def test_people_get_sentences() -> None:

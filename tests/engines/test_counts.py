@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
 from evenhand.claims import Json
-from evenhand.cli import cli
 from evenhand.engines.counts import Once
 from evenhand.words.claims import COUNTED_BLINDLY
+from tests.commands import run
 
 REVIEWERS = "from counts: reviewers were not seen"
 # What differs in words, as counts do not show it.
@@ -200,15 +200,6 @@ class TestTable:
         found = eh.Counts.from_frame(frame, score="stars", count="n")
         assert found.n_ratings == 15
 
-    def test_json_is_plain(self) -> None:
-        counts = eh.Counts(["a", "b"], [3, 4], [7, 8])
-        told = json.loads(json.dumps(eh.compare(counts, rng=1).to_dict()))
-        assert told["data"]["ratings"] == 15
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, list(arguments))
-
 
 class TestCommand:
     def written(self, folder: Path, more: str = "") -> tuple[str, str]:
@@ -320,67 +311,51 @@ class TestFiles:
 
 class TestRefused:
     @pytest.mark.parametrize(
-        ("counts", "words"),
+        ("scores", "counts", "words"),
         [
-            (
-                [1, -2],
-                "whole number of at least 0 and below 2\\*\\*53, got -2 at index 1",
-            ),
-            ([1, 1.5], "got 1.5 at index 1"),
-            ([1, None], "got nothing at index 1"),
-            ([1, 2**53], "got 9007199254740992"),
-            ([2**52, 2**52], "add up to less than 2\\*\\*53"),
-            ([1], "one length, got 2 of item, 2 of score, 1 of count"),
+            ([1, 2], [1, -2], "a whole number of at least 0 .*, got -2 at index 1"),
+            ([1, 2], [1, 1.5], "got 1.5 at index 1"),
+            ([1, 2], [1, None], "got nothing at index 1"),
+            ([1, 2], [1, 2**53], "got 9007199254740992"),
+            ([1, 2], [2**52, 2**52], "add up to less than 2\\*\\*53"),
+            ([1, 2], [1], "one length, got 2 of item, 2 of score, 1 of count"),
+            ([1, float("nan")], [1, 2], "finite"),
+            ([1, float("inf")], [1, 2], "finite"),
+            ([1, "good"], [1, 2], "score must be a number, got 'good'"),
         ],
     )
-    def test_counts_that_are_none(self, counts: list[Any], words: str) -> None:
+    def test_columns_that_are_no_counts(
+        self, scores: list[Any], counts: list[Any], words: str
+    ) -> None:
         with pytest.raises(eh.RatingsError, match=words):
-            eh.Counts(["a", "b"], [1, 2], counts)
+            eh.Counts(["a", "b"], scores, counts)
 
     @pytest.mark.parametrize(
-        ("scores", "words"),
+        ("options", "words"),
         [
-            ([1, float("nan")], "finite"),
-            ([1, float("inf")], "finite"),
-            ([1, "good"], "score must be a number, got 'good'"),
+            ({"design": "matched"}, "design 'matched' must come with the"),
+            ({"design": "panels"}, "design 'panels' must come with the"),
+            ({"test": "pairs"}, "test 'pairs' needs every score"),
+            ({"method": lambda *_: 1.0}, "needs every score, not counts"),
+            ({"both": "drop"}, "both must be left out without a Ratings"),
+            ({"second": [1.0]}, "second must be left out unless"),
         ],
     )
-    def test_scores_that_are_none(self, scores: list[Any], words: str) -> None:
-        with pytest.raises(eh.RatingsError, match=words):
-            eh.Counts(["a", "b"], scores, [1, 2])
-
-    def test_more_than_a_thousand_levels(self) -> None:
-        counts = eh.Counts(["a"] * 1001 + ["b"], [*range(1002)], [1] * 1002)
-        with pytest.raises(eh.RatingsError, match=r"at most 1,000 .* got 1,002"):
-            eh.compare(counts, rng=1)
-
-    @pytest.mark.parametrize("design", ["matched", "panels"])
-    def test_pairs_and_panels(self, design: str) -> None:
+    def test_options_that_need_scores(
+        self, options: dict[str, Any], words: str
+    ) -> None:
         counts = eh.Counts(["a", "b"], [3, 4], [7, 7])
-        with pytest.raises(
-            eh.OptionError, match=f"design '{design}' must come with the"
-        ):
-            eh.compare(counts, design=design, rng=1)
-        with pytest.raises(eh.RatingsError, match="test 'pairs' needs every score"):
-            eh.compare(counts, test="pairs", rng=1)
-
-    def test_functions_of_ones_own(self) -> None:
-        counts = eh.Counts(["a", "b"], [3, 4], [7, 7])
-        with pytest.raises(eh.RatingsError, match="needs every score, not counts"):
-            eh.compare(counts, method=lambda one, two: float(one[0] > two[0]), rng=1)
-
-    def test_options_that_need_reviewers(self) -> None:
-        counts = eh.Counts(["a", "b"], [3, 4], [7, 7])
-        with pytest.raises(
-            eh.OptionError, match="both must be left out without a Ratings"
-        ):
-            eh.compare(counts, both="drop", rng=1)
-        with pytest.raises(eh.RatingsError, match=r"second must be left out unless"):
-            eh.compare(counts, [1.0], rng=1)
+        with pytest.raises(eh.EvenhandError, match=words):
+            eh.compare(counts, rng=1, **options)
 
     def test_reviewers_of_several_items(self) -> None:
         counts = eh.Counts(["a", "b"], [3, 4], [7, 7], once="per item")
         with pytest.raises(eh.RatingsError, match="nothing says who scored both"):
+            eh.compare(counts, rng=1)
+
+    def test_more_than_a_thousand_levels(self) -> None:
+        counts = eh.Counts(["a"] * 1001 + ["b"], [*range(1002)], [1] * 1002)
+        with pytest.raises(eh.RatingsError, match=r"at most 1,000 .* got 1,002"):
             eh.compare(counts, rng=1)
 
     def test_columns_that_are_not_there(self) -> None:

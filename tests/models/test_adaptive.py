@@ -115,13 +115,6 @@ def test_rho_is_put_into_words() -> None:
     assert "own order" in rho_sentence(0.99)
 
 
-def spread_scores(seed: int) -> Ratings:
-    source = np.random.default_rng(seed)
-    reviewers = np.repeat(np.arange(12), 4)
-    items = np.concatenate([source.permutation(9)[:4] for _ in range(12)])
-    return Ratings(reviewers, items, source.normal(size=48).round(1))
-
-
 @pytest.mark.parametrize("table", [2, 400])
 def test_other_scores_with_the_same_orders_are_fitted_as_if_alone(
     monkeypatch: pytest.MonkeyPatch, table: int
@@ -129,7 +122,7 @@ def test_other_scores_with_the_same_orders_are_fitted_as_if_alone(
     # With a table of 2 levels at most, equations are solved by passes.
     monkeypatch.setattr("evenhand.models.solver.TABLE", table)
     monkeypatch.setattr("evenhand.models.additive.TRACE_SIGNS", 100)
-    ratings = spread_scores(5)
+    ratings = noisy(9, 12, 4, seed=5)
     slopes = np.random.default_rng(1).uniform(0.3, 3, 12)
     others = [
         ratings.scores**3 + slopes[ratings.reviewer_codes] * ratings.scores,

@@ -97,10 +97,3 @@ def test_of_peaks_equally_high_that_with_the_least_reviewers_variance_is_taken(
     found = additive(Ratings([0, 1, 2, 2], [2, 1, 0, 2], last)).variances
     assert found is not None
     assert found.reviewer < found.item / 2
-
-
-def test_a_bound_of_the_ratios_is_said() -> None:
-    codes = [notice.code for notice in additive(Ratings(*CLEAN)).notices]
-    assert codes == ["no_noise"]
-    noisy = Ratings(list("aabbcc"), list("xyyzzx"), [9, 7, 5, 2, 6, 10])
-    assert additive(noisy).notices == ()

@@ -101,7 +101,7 @@ def draw_form(form: str, reviewers: int = 20, *, slips: int = 0) -> Ratings:
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ("ranks", "the ranks from 1 to the number of their items"),
+        ("ranks", "If 1 is the best, read them as ranks: --column rank=COLUMN."),
         ("midranks", "the ranks from 1 to the number of their items"),
         ("budget", "gave scores that add up to 100, as a fixed budget does"),
         ("centred", "gave scores that add up to 0, as a fixed budget does"),
@@ -113,14 +113,6 @@ def test_the_form_that_fixes_sums_is_named(form: str, words: str) -> None:
     assert notice is not None
     assert notice.message.startswith("Each of 20 reviewers gave")
     assert words in notice.message
-
-
-def test_ranks_as_scores_are_said_to_be_read_with_higher_for_better() -> None:
-    notice = fixed_sums(draw_form("ranks"))
-    assert notice is not None
-    assert (
-        "If 1 is the best, read them as ranks: --column rank=COLUMN." in notice.message
-    )
 
 
 def test_one_slip_hides_nothing_and_several_do() -> None:

@@ -64,12 +64,6 @@ def test_equal_means_are_ordered_by_a_fair_lot() -> None:
     assert sum((count - draws / 6) ** 2 / (draws / 6) for count in counts.values()) < 36
 
 
-def test_an_item_without_a_score_is_refused_by_name() -> None:
-    ratings = Ratings(["a"], ["x"], [1], all_items=["x", "y", "z"])
-    with pytest.raises(RatingsError, match=r"got none for 'y', 'z'\. Leave them out"):
-        item_means(ratings)
-
-
 def test_ranks_are_refused_in_words() -> None:
     ratings = Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2])
     with pytest.raises(RatingsError, match="a rank is never used as a score"):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evenhand.errors import OptionError, RatingsError
-from evenhand.method import as_method, methods
+from evenhand.errors import RatingsError
+from evenhand.method import methods
 from evenhand.ranking.methods import Model
 from evenhand.ratings import Ratings
 
@@ -26,8 +26,3 @@ def test_ranks_are_taken_or_refused_in_words(model: type[Model]) -> None:
     else:
         with pytest.raises(RatingsError, match="needs scores"):
             model().fit(ranked)
-
-
-def test_an_unknown_name_is_refused_with_the_nearest() -> None:
-    with pytest.raises(OptionError, match="did you mean 'isotonic'"):
-        as_method("isotonik", Model)

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -13,6 +11,7 @@ from evenhand.models.nodes import Node, node_at
 from evenhand.models.posterior import node_of_means
 from evenhand.ranking.methods import RankMethod
 from evenhand.ratings import Ratings
+from tests.models.test_additive import Dense
 
 Floats = NDArray[np.float64]
 
@@ -50,27 +49,6 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Floats:
     return values
 
 
-class Dense:
-    """The model written out: one row for each rating."""
-
-    def __init__(self, ratings: Ratings, offset: float, value: float) -> None:
-        people = np.eye(ratings.n_reviewers)[ratings.reviewer_codes]
-        self.items = np.eye(ratings.n_items)[ratings.item_codes]
-        n = ratings.n_ratings
-        noise = offset * people @ people.T + np.eye(n)
-        self.value, self.noise = value, noise
-        total = noise + value * self.items @ self.items.T
-        self.determinant = np.linalg.slogdet(total)[1]
-        self.projection = self._without_level(
-            np.array(np.linalg.inv(total), dtype=np.float64)
-        )
-
-    def _without_level(self, inverse: Floats) -> Floats:
-        ones = inverse.sum(axis=1)
-        self.level = ones.sum()
-        return np.asarray(inverse - np.outer(ones, ones) / ones.sum())
-
-
 def law(node: Node, value: float) -> tuple[Floats, Floats]:
     """Return the mean and the covariance of the values, in units of the rest."""
     left = 1 / (node.known + 1 / value)
@@ -89,24 +67,25 @@ def test_what_ratings_say_is_the_dense_models(offset: float) -> None:
     node = node_at(*sums(ratings), offset)
     scores = ratings.scores / build_design(ratings).unit
     for value in (0.01, 0.7, 30.0):
-        dense = Dense(ratings, offset, value)
-        weighted = dense.items.T @ dense.projection
+        dense = Dense(ratings)
+        projection, _, determinant = dense.parts(np.array([offset, value, 1.0]))
+        weighted = dense.items.T @ projection
         covariance = value * np.eye(6) - value**2 * weighted @ dense.items
         middle, spread = law(node, value)
         assert spread == pytest.approx(covariance, abs=1e-9)
         assert middle == pytest.approx(value * weighted @ scores, abs=1e-9)
         left, likely = node.profile(np.array([value]), 0.0, np.zeros(1))
-        assert left == pytest.approx(scores @ dense.projection @ scores, rel=1e-9)
-        assert likely == pytest.approx(dense.determinant + math.log(dense.level))
+        assert left == pytest.approx(scores @ projection @ scores, rel=1e-9)
+        assert likely == pytest.approx(determinant)
 
 
 def test_what_means_say_is_what_is_known_given_the_means_alone() -> None:
     _, ratings = board(5, 3, 5, seed=2)
     links, added = sums(ratings)
     offset, value = 0.4, 0.9
-    dense = Dense(ratings, offset, value)
+    dense = Dense(ratings)
     average = dense.items.T / dense.items.sum(axis=0)[:, None]
-    spread = average @ dense.noise @ average.T + value * np.eye(5)
+    spread = average @ dense.parts(np.array([offset, value, 1.0]))[1] @ average.T
     ones = np.linalg.inv(spread).sum(axis=1)
     inverse = np.linalg.inv(spread) - np.outer(ones, ones) / ones.sum()
     scores = average @ (ratings.scores / build_design(ratings).unit)

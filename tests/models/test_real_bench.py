@@ -121,18 +121,6 @@ def test_the_warps_are_those_of_the_warp_test(folder: Path) -> None:
     assert (real.warp_data(wine, rows, "mild", stream(7, "mild")) == wanted).all()
 
 
-@pytest.mark.parametrize("warp", ["mild", "extreme"])
-def test_warps_keep_each_reviewers_order(folder: Path, warp: str) -> None:
-    _, wine = real.read(folder)
-    rows = np.arange(len(wine.scores))
-    scores = real.warp_data(wine, rows, warp, stream(7, warp))
-    for reviewer in range(15):
-        own = wine.reviewers == reviewer
-        order = np.argsort(wine.scores[own])
-        assert (np.diff(scores[own][order]) > 0).all()
-    assert np.corrcoef(scores, wine.scores)[0, 1] < 0.95
-
-
 def test_two_workers_find_what_one_process_finds(folder: Path) -> None:
     out = folder / "out"
     options = ["--draws", "1", "--workers", "2", "--method", "borda", "--out", str(out)]

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 import evenhand as eh
 from evenhand.diagnosis.reviewers import effect_errors, fit_model
 from evenhand.grading import adjusted_means
 from evenhand.models.adaptive import adaptive
-from evenhand.models.additive import Links, additive
+from evenhand.models.additive import additive
 from evenhand.models.affine import affine
-from evenhand.models.design import build_design
 from evenhand.models.isotonic import isotonic
 from evenhand.models.means import centred_means, item_means, z
 
@@ -78,66 +76,11 @@ def test_a_weight_of_two_is_two_equal_scores_of_a_mean() -> None:
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-def dense(ratings: eh.Ratings) -> tuple[Floats, Floats]:
-    """Return a row of indicators for each rating, and weights of mean 1."""
-    people = np.eye(ratings.n_reviewers)[ratings.reviewer_codes]
-    items = np.eye(ratings.n_items)[ratings.item_codes]
-    weights = ratings.weights
-    assert weights is not None
-    return np.hstack([people, items]), weights / weights.mean()
-
-
-def test_random_effects_solve_the_weighted_equations() -> None:
-    """Henderson's equations at the fitted variances, as one table."""
-    ratings = data(expertise)
-    fit = additive(ratings)
-    assert fit.variances is not None
-    rows, weights = dense(ratings)
-    number = ratings.n_reviewers
-    ridge = np.append(
-        np.full(number, fit.variances.rest / fit.variances.reviewer),
-        np.full(ratings.n_items, fit.variances.rest / fit.variances.item),
-    )
-    whole = np.hstack([np.ones((len(rows), 1)), rows])
-    table = whole.T @ (whole * weights[:, None]) + np.diag(np.append([0.0], ridge))
-    expected = np.linalg.solve(table, whole.T @ (weights * ratings.scores))
-    assert fit.estimates == pytest.approx(expected[1 + number :], abs=1e-6)
-
-
-def test_restricted_likelihood_is_that_of_weighted_scores() -> None:
-    """The fitted variances are those of the largest likelihood, by its definition."""
-    ratings = data(expertise)
-    rows, weights = dense(ratings)
-    people, items = rows[:, : ratings.n_reviewers], rows[:, ratings.n_reviewers :]
-    ones = np.ones((len(rows), 1))
-
-    def minus_twice(logs: Floats) -> float:
-        one, two, rest = np.exp(logs)
-        covariance = one * people @ people.T + two * items @ items.T
-        covariance += rest * np.diag(1 / weights)
-        known = np.linalg.inv(covariance)
-        inside = ones.T @ known @ ones
-        left = known - known @ ones @ ones.T @ known / inside
-        size = np.linalg.slogdet(covariance)[1] + np.log(inside[0, 0])
-        return float(size + ratings.scores @ left @ ratings.scores)
-
-    fit = additive(ratings).variances
-    assert fit is not None
-    found = np.log([fit.reviewer, fit.item, fit.rest])
-    best = minimize(minus_twice, found, method="Nelder-Mead", tol=1e-10)
-    assert minus_twice(found) <= best.fun + 1e-6
-
-
 def test_errors_of_offsets_and_values_know_weights() -> None:
     """Errors by the contrast table, against the same without weights repeated."""
     given = data(lambda _, who: np.where(who < 6, 4.0, 1.0))
     offsets, _ = effect_errors(fit_model(given))
     assert offsets[:6].max() < offsets[6:].min()
-
-
-def test_posterior_adds_weights_up() -> None:
-    links = Links(build_design(data(expertise)))
-    assert links.loads.sum() == pytest.approx(60)
 
 
 @pytest.mark.parametrize("method", ["safe", "flips", "bradley-terry", "borda"])
