@@ -49,7 +49,7 @@ from evenhand.models.adaptive import adaptive, views_of
 from evenhand.models.additive import Equations, Mixed, additive
 from evenhand.models.affine import affine
 from evenhand.models.bradley_terry import borda, bradley_terry
-from evenhand.models.design import Design, build_design, standardise
+from evenhand.models.design import RatingMatrix, build_matrix, standardise
 from evenhand.models.isotonic import isotonic
 from evenhand.models.means import centred_means, z
 from evenhand.randomness import Stream, permutation, stream
@@ -153,7 +153,7 @@ def reliabilities(ratings: Ratings) -> Scores:
 
     It was tried inside `adaptive` and not adopted; its row shows what it would change.
     """
-    made = build_design(ratings)
+    made = build_matrix(ratings)
     equations, total = Equations(made), np.zeros(ratings.n_items)
     rho = 1.0
     for view in views_of(ratings, ratings.scores):
@@ -164,7 +164,7 @@ def reliabilities(ratings: Ratings) -> Scores:
     return np.asarray((1 - rho**2) * standardise(total) + rho**2 * ordinal)
 
 
-def _reliable(scores: Scores, made: Design, mixed: Mixed) -> Scores:
+def _reliable(scores: Scores, made: RatingMatrix, mixed: Mixed) -> Scores:
     """Predict values again: slopes and variances from what the last ones leave."""
     parts, values, offsets = mixed.variances, mixed.items, mixed.reviewers
     if parts.item <= 0 or parts.rest <= 0:
@@ -503,7 +503,7 @@ def run_grades(data: Data, cell: Cell, draws: int, seed: int) -> list[Graded]:
         marks, low, high = np.array(
             [(row.mark, row.low, row.high) for row in rows_by_code]
         ).T
-        made = build_design(ratings)
+        made = build_matrix(ratings)
         mixed = Equations(made).fit(made.scores)
         shrunk = (mixed.items + mixed.mean + made.centre) * made.unit
         targets = {"other reviewers": _others(data, rows), "outside truth": outside}

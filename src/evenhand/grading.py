@@ -35,7 +35,7 @@ from evenhand.models import solver
 from evenhand.models.adaptive import LEVELS
 from evenhand.models.additive import MOST, Equations, Links
 from evenhand.models.design import (
-    build_design,
+    build_matrix,
     data_notices,
     fit_notices,
     linked_groups,
@@ -452,23 +452,23 @@ def adjusted_means(
         >>> adjusted_means(ratings).values.round(1).tolist()
         [8.0, 5.5, 4.5]
     """
-    design = build_design(ratings)
+    matrix = build_matrix(ratings)
     require_ratings(ratings, "grade")
-    if design.unit > LARGEST:
+    if matrix.unit > LARGEST:
         raise RatingsError(
             f"scores must be below {LARGEST:g} to be graded, or squares of errors are "
             "no numbers. Divide all scores by the same number."
         )
-    freedom = len(design.scores) - design.n_items
+    freedom = len(matrix.scores) - matrix.n_items
     if freedom == 0:
         raise RatingsError(f"items must have two scores or more, {NO_ERRORS}")
-    links = Links(design)
-    sums, columns = links.add_up(design.scores), np.asarray(chosen, dtype=np.int64)
+    links = Links(matrix)
+    sums, columns = links.add_up(matrix.scores), np.asarray(chosen, dtype=np.int64)
     ratios = np.exp(RATIOS) if offsets else np.zeros(1)
-    if offsets and design.n_items > INTEGRATED:
-        parts = Equations(design).fit(design.scores).variances
+    if offsets and matrix.n_items > INTEGRATED:
+        parts = Equations(matrix).fit(matrix.scores).variances
         ratios = np.array([min(parts.reviewer / max(parts.rest, TINY), MOST)])
-    with one_thread(design.n_items):
+    with one_thread(matrix.n_items):
         answers = [
             _at(links, sums, ratio, columns, freedom) for ratio in ratios.tolist()
         ]
@@ -479,7 +479,7 @@ def adjusted_means(
         fits += np.log(ratios) - 2 * np.log1p(ratios)
     share = np.exp(fits - fits.max())
     share /= share.sum()
-    middle, unit = share @ values, design.unit
+    middle, unit = share @ values, matrix.unit
     away = values - middle
     shared = np.tensordot(share, shared, 1) + (share * away.T) @ away[:, columns]
     whole = squares + shifts[:, None]
@@ -488,7 +488,7 @@ def adjusted_means(
     halves = _halves(share, away, np.sqrt(whole), law) / t_far(freedom)
     squares = share @ (squares + away**2)
     return Means(
-        (middle + design.centre) * unit,
+        (middle + matrix.centre) * unit,
         squares * unit**2,
         shared * unit**2,
         freedom,

@@ -324,7 +324,7 @@ def test_errors_of_offsets_are_as_large_as_the_offsets_err(
         ratings, _, offsets = crossed(seed, (30, 40, 6), (1.0, 0.7, 0.6))
         model = fit_model(ratings)
         errors = effect_errors(model)[0]
-        away = model.mixed.reviewers - (offsets - offsets.mean()) / model.design.unit
+        away = model.mixed.reviewers - (offsets - offsets.mean()) / model.matrix.unit
         squares.append(float(np.mean((away / errors) ** 2)))
     assert abs(np.mean(squares) - 1) < 0.4
 

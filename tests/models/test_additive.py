@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from evenhand.models import additive as room
 from evenhand.models import solver
 from evenhand.models.additive import additive
-from evenhand.models.design import Fit, build_design
+from evenhand.models.design import Fit, build_matrix
 from evenhand.ratings import Ratings
 
 Table = NDArray[np.float64]
@@ -162,7 +162,7 @@ def test_reml_by_passes_agrees_with_the_table(monkeypatch: pytest.MonkeyPatch) -
 
 
 def equations(ratings: Ratings) -> tuple[room.Equations, room.Sums]:
-    system = room.Equations(build_design(ratings))
+    system = room.Equations(build_matrix(ratings))
     return system, system.links.add_up(ratings.scores)
 
 

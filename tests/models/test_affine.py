@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from evenhand.models import affine as room
 from evenhand.models.additive import additive
 from evenhand.models.affine import affine
-from evenhand.models.design import Design, build_design
+from evenhand.models.design import RatingMatrix, build_matrix
 from evenhand.ratings import Ratings
 
 Table = NDArray[np.float64]
@@ -25,7 +25,7 @@ def sloped(seed: int, *, spread: float = 0.4, noise: float = 0.3) -> Ratings:
     return Ratings(reviewers, items, scores)
 
 
-def bound(made: Design, state: room.State) -> float:
+def bound(made: RatingMatrix, state: room.State) -> float:
     """Return the lower bound of the log posterior that the updates raise."""
     total = float(room.residual_squares(made, state).sum()) / state.rest
     value = -0.5 * (total + len(made.scores) * np.log(2 * np.pi * state.rest))
@@ -47,7 +47,7 @@ def gain(means: Table, variances: Table, prior: float) -> float:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_update_raises_the_bound(seed: int) -> None:
-    made = build_design(sloped(seed, noise=1.0))
+    made = build_matrix(sloped(seed, noise=1.0))
     state = room.start(made)
     state.value_variances[:] = state.value_variance
     room.update_reviewers(made, state)

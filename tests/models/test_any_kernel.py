@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evenhand.models.additive import MOST, Equations, additive
-from evenhand.models.design import build_design
+from evenhand.models.design import build_matrix
 from evenhand.ratings import Ratings
 from tests import kernels
 
@@ -74,7 +74,7 @@ def test_the_highest_of_several_peaks_is_taken() -> None:
     assert fit.variances is not None
     assert fit.variances.item == 0.0
     assert fit.converged
-    made = build_design(Ratings(*FOUR))
+    made = build_matrix(Ratings(*FOUR))
     equations = Equations(made)
     sums = equations.links.add_up(made.scores)
     ratios = equations.fit(made.scores).ratios

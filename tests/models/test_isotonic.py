@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from evenhand.models import isotonic as room
 from evenhand.models.affine import fit_affine
-from evenhand.models.design import build_design, normal_scores, steps
+from evenhand.models.design import build_matrix, normal_scores, steps
 from evenhand.models.isotonic import isotonic
 from evenhand.ratings import Ratings
 
@@ -26,7 +26,7 @@ def bent(seed: int) -> Ratings:
 @pytest.mark.parametrize("seed", range(3))
 def test_no_other_values_and_increasing_levels_cost_less(seed: int) -> None:
     ratings = bent(seed)
-    made = build_design(ratings, normal_scores(ratings.scores))
+    made = build_matrix(ratings, normal_scores(ratings.scores))
     state = fit_affine(made)
     lines = room.line_levels(made, state)
     found = steps(made.reviewers, made.scores)
@@ -58,7 +58,7 @@ def test_no_other_values_and_increasing_levels_cost_less(seed: int) -> None:
 
 def test_levels_increase_with_scores_and_are_equal_for_equal_ones() -> None:
     ratings = bent(1)
-    made = build_design(ratings)
+    made = build_matrix(ratings)
     found = steps(made.reviewers, made.scores)
     source = np.random.default_rng(0)
     levels = room.pool_levels(made, found, source.normal(size=120))

@@ -6,7 +6,7 @@ from evenhand.method import as_method
 from evenhand.models.adaptive import adaptive
 from evenhand.models.additive import Links, Sums, additive
 from evenhand.models.bradley_terry import bradley_terry
-from evenhand.models.design import Fit, build_design
+from evenhand.models.design import Fit, build_matrix
 from evenhand.models.nodes import Node, node_at
 from evenhand.models.posterior import node_of_means
 from evenhand.ranking.methods import RankMethod
@@ -56,7 +56,7 @@ def law(node: Node, value: float) -> tuple[Floats, Floats]:
 
 
 def sums(ratings: Ratings) -> tuple[Links, Sums]:
-    made = build_design(ratings)
+    made = build_matrix(ratings)
     links = Links(made)
     return links, links.add_up(made.scores[:, None])
 
@@ -65,7 +65,7 @@ def sums(ratings: Ratings) -> tuple[Links, Sums]:
 def test_what_ratings_say_is_the_dense_models(offset: float) -> None:
     _, ratings = board(6, 4, 3, seed=1)
     node = node_at(*sums(ratings), offset)
-    scores = ratings.scores / build_design(ratings).unit
+    scores = ratings.scores / build_matrix(ratings).unit
     for value in (0.01, 0.7, 30.0):
         dense = Dense(ratings)
         projection, _, determinant = dense.parts(np.array([offset, value, 1.0]))
@@ -88,7 +88,7 @@ def test_what_means_say_is_what_is_known_given_the_means_alone() -> None:
     spread = average @ dense.parts(np.array([offset, value, 1.0]))[1] @ average.T
     ones = np.linalg.inv(spread).sum(axis=1)
     inverse = np.linalg.inv(spread) - np.outer(ones, ones) / ones.sum()
-    scores = average @ (ratings.scores / build_design(ratings).unit)
+    scores = average @ (ratings.scores / build_matrix(ratings).unit)
     node = node_of_means(links, added, node_at(links, added, offset), offset)
     middle, found = law(node, value)
     assert middle == pytest.approx(value * inverse @ scores, abs=1e-9)

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from evenhand.models.affine import fit_affine, start
 from evenhand.models.bradley_terry import order_values
-from evenhand.models.design import build_design, round_to_resolution
+from evenhand.models.design import build_matrix, round_to_resolution
 from evenhand.models.isotonic import isotonic
 from evenhand.progress import say
 from evenhand.randomness import Stream, permutation, stream, uniforms
@@ -333,14 +333,14 @@ def item_values(ratings: Ratings) -> Table:
         >>> np.argsort(-item_values(ratings), axis=1)[[0, 4]].tolist()
         [[0, 1, 2], [0, 1, 2]]
     """
-    design = build_design(ratings)
+    matrix = build_matrix(ratings)
     # The search for slopes starts from the additive model, which is the rung before.
-    state = start(design)
+    state = start(matrix)
     additive = state.values
-    fit_affine(design, state, spread=SLOPE_VARIANCE, quick=True)
+    fit_affine(matrix, state, spread=SLOPE_VARIANCE, quick=True)
     fits = [
-        design.by_item(design.scores)
-        / np.where(design.counts > 0, design.count_weights, 1),
+        matrix.by_item(matrix.scores)
+        / np.where(matrix.counts > 0, matrix.count_weights, 1),
         additive,
         state.values,
         isotonic(ratings, stiffness=STIFFNESS).estimates,

@@ -23,7 +23,7 @@ from evenhand.claims import CONFIDENCE
 from evenhand.columns import place_of
 from evenhand.models import affine
 from evenhand.models.additive import Equations, Mixed
-from evenhand.models.design import Design, build_design, steps, totals
+from evenhand.models.design import RatingMatrix, build_matrix, steps, totals
 from evenhand.models.fixed_sums import fixed_sums
 from evenhand.models.redraws import fit_many
 from evenhand.randomness import Stream, standard_normal, uniforms
@@ -148,13 +148,13 @@ class OffsetModel(NamedTuple):
     """The random-effects model of the scores.
 
     Attributes:
-        design: The scores in a safe unit.
+        matrix: The scores in a safe unit.
         equations: What their offsets and values solve.
         mixed: Offsets and values.
         free: Whether the variances of reviewers and of items can be told from the rest.
     """
 
-    design: Design
+    matrix: RatingMatrix
     equations: Equations
     mixed: Mixed
     free: Flags
@@ -168,11 +168,11 @@ def fit_model(ratings: Ratings) -> OffsetModel:
         >>> fit_model(Ratings(["a", "a"], ["x", "y"], [1, 2])).free.tolist()
         [False, False]
     """
-    design = build_design(ratings)
-    equations = Equations(design)
+    matrix = build_matrix(ratings)
+    equations = Equations(matrix)
     # Where the form fixes reviewers' sums, nothing says how strict they are.
     free = equations.free & [fixed_sums(ratings) is None, True]
-    return OffsetModel(design, equations, equations.fit(design.scores), free)
+    return OffsetModel(matrix, equations, equations.fit(matrix.scores), free)
 
 
 def variance_shares(
@@ -195,11 +195,11 @@ def variance_shares(
     """
     if parts is None or not any(parts.shares) or not model.free.any():
         return None
-    design, shares = model.design, _three(np.array(parts.shares[:2]), model.free)
-    least = min(design.n_items, design.n_reviewers)
-    few = least <= BOOTSTRAP_LEVELS and len(design.scores) <= BOOTSTRAP_RATINGS
+    matrix, shares = model.matrix, _three(np.array(parts.shares[:2]), model.free)
+    least = min(matrix.n_items, matrix.n_reviewers)
+    few = least <= BOOTSTRAP_LEVELS and len(matrix.scores) <= BOOTSTRAP_RATINGS
     if few:
-        columns = [_redraw(design, parts, source) for _ in range(REPLICATES)]
+        columns = [_redraw(matrix, parts, source) for _ in range(REPLICATES)]
         _, redraws = fit_many(model.equations, np.stack(columns, axis=1))
         draws = [_three(column, model.free) for column in redraws.T]
         low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
@@ -222,30 +222,30 @@ def _three(two: Scores, free: Flags) -> Scores:
     return np.append(two * free, max(0.0, 1.0 - float(two @ free)))
 
 
-def _redraw(design: Design, parts: Variances, source: Stream) -> Scores:
+def _redraw(matrix: RatingMatrix, parts: Variances, source: Stream) -> Scores:
     """Draw scores with these variances, of mean 0."""
-    ends = np.cumsum([design.n_reviewers, design.n_items, len(design.scores)])
+    ends = np.cumsum([matrix.n_reviewers, matrix.n_items, len(matrix.scores)])
     normal = standard_normal(uniforms(source, int(ends[-1])))
     offsets, values, errors = np.split(normal, ends[:-1])
     scores = (
-        np.sqrt(parts.reviewer) * offsets[design.reviewers]
-        + np.sqrt(parts.item) * values[design.items]
-        + np.sqrt(parts.rest / design.weigh(np.ones(len(errors)))) * errors
+        np.sqrt(parts.reviewer) * offsets[matrix.reviewers]
+        + np.sqrt(parts.item) * values[matrix.items]
+        + np.sqrt(parts.rest / matrix.weigh(np.ones(len(errors)))) * errors
     )
     return np.asarray(scores - scores.mean())
 
 
 def _asymptotic(model: OffsetModel, parts: Variances) -> Scores:
     """Return the standard errors of the three shares, by the delta method."""
-    design, rated = model.design, model.design.counts[model.design.counts > 0]
+    matrix, rated = model.matrix, model.matrix.counts[model.matrix.counts > 0]
     values = np.array([parts.reviewer, parts.item]) * model.free
     # What cannot be told from the rest counts as rest, for items.
     values = np.append(values, parts.rest + parts.item * ~model.free[1])
-    levels = np.array([design.n_reviewers - 1, len(rated) - 1])
-    remaining = len(design.scores) - 1 - levels @ model.free
+    levels = np.array([matrix.n_reviewers - 1, len(rated) - 1])
+    remaining = len(matrix.scores) - 1 - levels @ model.free
     freedom = np.maximum([*levels, remaining], 1)
     # The mean over a level of the rest adds to what is seen of its effect.
-    fuzz = np.array([np.mean(1 / design.loads), np.mean(1 / rated), 0.0])
+    fuzz = np.array([np.mean(1 / matrix.loads), np.mean(1 / rated), 0.0])
     errors = np.sqrt(2 / freedom) * (values + fuzz * parts.rest)
     errors[:2] *= model.free
     slopes = (np.eye(3) - (values / values.sum())[:, None]) / values.sum()
@@ -253,7 +253,7 @@ def _asymptotic(model: OffsetModel, parts: Variances) -> Scores:
 
 
 def effect_errors(model: OffsetModel) -> tuple[Scores, Scores]:
-    """Return the standard errors of offsets and of values, in the design's unit.
+    """Return the standard errors of offsets and of values, in the unit of the matrix.
 
     They are those against the mean of the reviewers and of the items at hand, exactly
     while the model fits into a table. Beyond, each rating counts with the rest's
@@ -265,14 +265,14 @@ def effect_errors(model: OffsetModel) -> tuple[Scores, Scores]:
         >>> [errors.shape for errors in effect_errors(model)]
         [(2,), (2,)]
     """
-    design, parts = model.design, model.mixed.variances
+    matrix, parts = model.matrix, model.mixed.variances
     # What does not vary has no error, so the other effect's has no part of it.
     offsets, values = model.equations.errors(parts, NOTHING)
     if parts.reviewer == 0:
         return np.zeros_like(offsets), values
     if np.isnan(offsets).any():
-        loads = design.load_weights
-        noise = design.by_reviewer(parts.rest + values[design.items] ** 2) / loads
+        loads = matrix.load_weights
+        noise = matrix.by_reviewer(parts.rest + values[matrix.items] ** 2) / loads
         offsets = np.sqrt(1 / (1 / parts.reviewer + loads / noise))
     return offsets, values
 
@@ -288,10 +288,10 @@ def describe(ratings: Ratings, model: OffsetModel) -> tuple[Reviewer, ...]:
         >>> [one.strictness for one in found]
         ['strict', 'lenient', 'not enough ratings to say']
     """
-    design = model.design
-    state = affine.fit_affine(design, affine.start(design, model.mixed), quick=True)
+    matrix = model.matrix
+    state = affine.fit_affine(matrix, affine.start(matrix, model.mixed), quick=True)
     agreement = compare_with_others(model, state.spread if state.steps else 0.0)
-    constant = say_constant(ratings, design)
+    constant = say_constant(ratings, matrix)
     words = np.where(constant == "", agreement.words, constant)
     offsets, errors = model.mixed.reviewers, effect_errors(model)[0]
     if agreement.doubtful.any() and not agreement.doubtful.all():
@@ -306,12 +306,12 @@ def describe(ratings: Ratings, model: OffsetModel) -> tuple[Reviewer, ...]:
         ~agreement.doubtful & (state.steps > 0),
     )
     missing = np.where(np.isin(words, DISAGREEING), words, NOT_ENOUGH)
-    several, nothing = design.loads > 1, np.array(None)
+    several, nothing = matrix.loads > 1, np.array(None)
     columns = zip(
         ratings.reviewer_labels,
-        design.loads.tolist(),
-        np.where(has_offset, design.in_units(offsets), nothing).tolist(),
-        np.where(has_offset, design.in_units(errors), nothing).tolist(),
+        matrix.loads.tolist(),
+        np.where(has_offset, matrix.in_units(offsets), nothing).tolist(),
+        np.where(has_offset, matrix.in_units(errors), nothing).tolist(),
         np.where(has_offset & several, strict, missing).tolist(),
         np.where(sloped, slopes, nothing).tolist(),
         np.where(sloped, slope_errors, nothing).tolist(),
@@ -360,17 +360,17 @@ def compare_with_others(model: OffsetModel, spread: float) -> Agreement:
         >>> compare_with_others(fit_model(ratings), 0.0).words.tolist()[3:]
         ['agrees', 'against the others']
     """
-    design, number, parts = (
-        model.design,
-        model.design.n_reviewers,
+    matrix, number, parts = (
+        model.matrix,
+        model.matrix.n_reviewers,
         model.mixed.variances,
     )
-    level = design.scores - model.mixed.reviewers[design.reviewers]
-    others = design.counts[design.items] - 1
+    level = matrix.scores - model.mixed.reviewers[matrix.reviewers]
+    others = matrix.counts[matrix.items] - 1
     rows = others > 0
-    reviewers, others = design.reviewers[rows], others[rows]
-    sums = totals(design.items, level, design.n_items)
-    means = (sums[design.items] - level)[rows] / others
+    reviewers, others = matrix.reviewers[rows], others[rows]
+    sums = totals(matrix.items, level, matrix.n_items)
+    means = (sums[matrix.items] - level)[rows] / others
     total = parts.item + parts.rest / others
     trust = np.divide(parts.item, total, out=np.zeros(len(reviewers)), where=total > 0)
     loads = np.bincount(reviewers, minlength=number)
@@ -381,7 +381,7 @@ def compare_with_others(model: OffsetModel, spread: float) -> Agreement:
     def centre(values: Scores) -> Scores:
         return np.asarray(values - average(values)[reviewers])
 
-    own, theirs = centre(design.scores[rows]), centre(means)
+    own, theirs = centre(matrix.scores[rows]), centre(means)
     width = np.sqrt(average(theirs**2))
     size = np.sqrt(average(own**2)) * width
     tested = (loads >= ORDERED) & (size > affine.NEGLIGIBLE * size.max(initial=0.0))
@@ -399,7 +399,7 @@ def compare_with_others(model: OffsetModel, spread: float) -> Agreement:
     clear = by_chance >= 1 - TAIL
     # Of two, nobody can say who goes against whom.
     several = average(others.astype(float)) >= FEWEST_OTHERS
-    heard = tested & (several | (_others_in_common(design) >= FEWEST_OTHERS))
+    heard = tested & (several | (_others_in_common(matrix) >= FEWEST_OTHERS))
     ordinary = float(np.median(correlations[tested])) if tested.any() else 0.0
     high = correlation_interval(correlations, loads)[1]
     low = high < LOW * ordinary
@@ -439,12 +439,12 @@ def common_items(ratings: Ratings) -> dict[Label, int]:
     return dict(zip(ratings.reviewer_labels, counts, strict=True))
 
 
-def _others_in_common(design: Design) -> Codes:
+def _others_in_common(matrix: RatingMatrix) -> Codes:
     """Count with how many others each reviewer has many items in common, if few are."""
-    if design.n_reviewers > FEW_REVIEWERS:
-        return np.zeros(design.n_reviewers, dtype=np.int64)
-    ends, sizes = (design.reviewers, design.items), (design.n_reviewers, design.n_items)
-    links = csr_array((np.ones(len(design.scores)), ends), sizes)
+    if matrix.n_reviewers > FEW_REVIEWERS:
+        return np.zeros(matrix.n_reviewers, dtype=np.int64)
+    ends, sizes = (matrix.reviewers, matrix.items), (matrix.n_reviewers, matrix.n_items)
+    links = csr_array((np.ones(len(matrix.scores)), ends), sizes)
     common = (links @ links.T).toarray() >= MANY_ITEMS
     return np.asarray(common.sum(axis=1) - common.diagonal())
 
@@ -459,7 +459,7 @@ def _chance_of_less(
     return np.asarray(below @ (shares / shares.sum()))
 
 
-def say_constant(ratings: Ratings, design: Design) -> NDArray[np.str_]:
+def say_constant(ratings: Ratings, matrix: RatingMatrix) -> NDArray[np.str_]:
     """Say who gave one score to all their items, if that tells them from others.
 
     If two scores of one reviewer are equal with probability q, all k of them are with
@@ -469,16 +469,16 @@ def say_constant(ratings: Ratings, design: Design) -> NDArray[np.str_]:
         >>> from evenhand.ratings import Ratings
         >>> rows = Ratings(["a"] * 5 + ["b"] * 5, [1, 2, 3, 4, 5] * 2,
         ...                [8, 8, 8, 8, 8, 1, 2, 3, 5, 4])
-        >>> say_constant(rows, build_design(rows)).tolist()
+        >>> say_constant(rows, build_matrix(rows)).tolist()
         ['always gives 8', '']
     """
-    number, tiers = design.n_reviewers, steps(design.reviewers, ratings.scores)
+    number, tiers = matrix.n_reviewers, steps(matrix.reviewers, ratings.scores)
     tied = totals(tiers.reviewers, tiers.sizes * (tiers.sizes - 1.0), number)
-    pairs = design.loads * (design.loads - 1.0)
+    pairs = matrix.loads * (matrix.loads - 1.0)
     rates = (tied.sum() - tied) / np.maximum(pairs.sum() - pairs, 1)
-    flat = (pairs.sum() > pairs) & (design.loads > 1) & (tied == pairs)
-    sure = flat & (rates ** (design.loads / 2) <= ACCUSED)
-    scores = ratings.scores[np.searchsorted(design.reviewers, np.arange(number))]
+    flat = (pairs.sum() > pairs) & (matrix.loads > 1) & (tied == pairs)
+    sure = flat & (rates ** (matrix.loads / 2) <= ACCUSED)
+    scores = ratings.scores[np.searchsorted(matrix.reviewers, np.arange(number))]
     return np.where(sure, [f"always gives {score:g}" for score in scores], "")
 
 
@@ -551,8 +551,8 @@ def information(model: OffsetModel) -> float:
         >>> round(information(model) * model.mixed.variances.rest, 6)
         1.0
     """
-    design, parts = model.design, model.mixed.variances
-    load, items = float(np.median(design.loads)), design.n_items
+    matrix, parts = model.matrix, model.mixed.variances
+    load, items = float(np.median(matrix.loads)), matrix.n_items
     within = min(1.0, (1 - 1 / load) / (1 - 1 / items)) if items > 1 else 0.0
     return within / parts.rest + (1 - within) / (parts.rest + load * parts.reviewer)
 
@@ -613,7 +613,7 @@ def further_reviews(
         pair=pair,
         side=side,
         curve=tuple(dict(zip(CURVE, row, strict=True)) for row in curve),
-        reviews_now=float(np.median(model.design.counts)),
+        reviews_now=float(np.median(model.matrix.counts)),
     )
     return needed, ""
 

@@ -22,7 +22,7 @@ from evenhand.models.additive import (
 )
 from evenhand.models.bradley_terry import order_values, orders_without_each
 from evenhand.models.design import (
-    build_design,
+    build_matrix,
     fit_of,
     normal_scores,
     rank_shares,
@@ -85,7 +85,7 @@ def adaptive(ratings: Ratings) -> Fit:
     ordinal = standardise(order_values(ratings))
     warnings, parts, converged = list[Notice](), None, True
     if ratings.kind == "scores":
-        equations = Equations(build_design(ratings))
+        equations = Equations(build_matrix(ratings))
         fits = fit_views(views_of(ratings, ratings.scores), equations)
         parts, converged = fits[-1].variances, all(mixed.converged for mixed in fits)
         estimates, rho = _combine(fits, ordinal, fixed=fixed_sums(ratings) is not None)
@@ -128,7 +128,7 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
     ordinal = standardise(order_values(ratings))
     if fixed_sums(ratings):
         return [round_to_resolution(ordinal) for _ in sets]
-    equations = Equations(build_design(ratings))
+    equations = Equations(build_matrix(ratings))
     views = [views_of(ratings, scores) for scores in sets]
     if not equations.whole:
         fits = [fit_views(set_views, equations) for set_views in views]
@@ -163,11 +163,11 @@ def adaptive_without_each(ratings: Ratings) -> Table:
     """
     if ratings.kind != "scores" or fixed_sums(ratings):
         return orders_without_each(ratings)
-    design = build_design(ratings)
-    equations, views = Equations(design), views_of(ratings, ratings.scores)
+    matrix = build_matrix(ratings)
+    equations, views = Equations(matrix), views_of(ratings, ratings.scores)
     fits = fit_views(views, equations)
     rows = zip(views, fits, strict=True)
-    values = [without_each(equations, design, _centre(view), fit) for view, fit in rows]
+    values = [without_each(equations, matrix, _centre(view), fit) for view, fit in rows]
     rho = fits[-1].variances.shares[0]
     orders = standardise(orders_without_each(ratings))
     return _weigh(values, rho, orders)
@@ -178,7 +178,7 @@ def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> made = build_design(Ratings(["a", "a"], ["x", "y"], [1, 1]))
+        >>> made = build_matrix(Ratings(["a", "a"], ["x", "y"], [1, 1]))
         >>> fit_views([made.scores], Equations(made))[0].items.tolist()
         [0.0, 0.0]
     """
@@ -227,7 +227,7 @@ def views_of(ratings: Ratings, scores: Scores) -> Sequence[Scores]:
     width = FENCE * (high - low)
     fenced = np.clip(parts, low - width, high + width) if width > 0 else scores
     shares = np.sqrt(12) * rank_shares(scores)
-    return build_design(ratings, fenced).scores, normal_scores(scores), shares
+    return build_matrix(ratings, fenced).scores, normal_scores(scores), shares
 
 
 def rho_sentence(rho: float) -> str:

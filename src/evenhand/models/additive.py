@@ -38,7 +38,13 @@ from scipy.sparse import csr_array
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
 from evenhand.models import solver
-from evenhand.models.design import ROUNDING, Design, Variances, build_design, fit_of
+from evenhand.models.design import (
+    ROUNDING,
+    RatingMatrix,
+    Variances,
+    build_matrix,
+    fit_of,
+)
 from evenhand.models.nodes import EQUAL, Peaks
 from evenhand.models.solver import ROUGH, Definite, one_thread, signs
 
@@ -108,17 +114,17 @@ def additive(ratings: Ratings) -> Fit:
         >>> fit.estimates.round(3).tolist(), fit.offsets.round(3).tolist()
         ([1.986, 0.301, -2.287], [0.348, -1.96, 1.612])
     """
-    design = build_design(ratings)
-    equations = Equations(design)
-    mixed = equations.fit(design.scores)
+    matrix = build_matrix(ratings)
+    equations = Equations(matrix)
+    mixed = equations.fit(matrix.scores)
     warnings = [*confounding_notices(equations.free), *bound_notices(mixed)]
-    values = design.in_units(mixed.items)
+    values = matrix.in_units(mixed.items)
     fit = fit_of(ratings, "additive", values, *warnings, converged=mixed.converged)
     return replace(
         fit,
-        errors=frozen(design.in_units(equations.errors(mixed.variances)[1])),
-        offsets=frozen(design.in_units(mixed.reviewers)),
-        variances=design.square_units(mixed.variances),
+        errors=frozen(matrix.in_units(equations.errors(mixed.variances)[1])),
+        offsets=frozen(matrix.in_units(mixed.reviewers)),
+        variances=matrix.square_units(mixed.variances),
     )
 
 
@@ -179,11 +185,11 @@ class Links:
         """t, which holds the sum of the kept effect at 0: a level's usual weight."""
         return self.size / len(self.counts)
 
-    def __init__(self, design: Design, *, kept_items: bool = True) -> None:
+    def __init__(self, matrix: RatingMatrix, *, kept_items: bool = True) -> None:
         """Count the ratings, each as much as it weighs; items or reviewers are kept."""
-        ends = (design.n_reviewers, design.reviewers), (design.n_items, design.items)
+        ends = (matrix.n_reviewers, matrix.reviewers), (matrix.n_items, matrix.items)
         (above, dropped), (below, kept) = ends if kept_items else ends[::-1]
-        rows, once = np.arange(len(kept)), design.weigh(np.ones(len(kept)))
+        rows, once = np.arange(len(kept)), matrix.weigh(np.ones(len(kept)))
         self._dropped = csr_array((once, (dropped, rows)), (above, len(rows)))
         self._kept = csr_array((once, (kept, rows)), (below, len(rows)))
         self.loads, self.counts = self._dropped.sum(axis=1), self._kept.sum(axis=1)
@@ -254,7 +260,7 @@ class Equations:
         turned: Who rated what at ratios of the dropped effect, by their logarithms.
     """
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, matrix: RatingMatrix) -> None:
         """Keep the smaller effect, so that a table fits if it can.
 
         Beyond a table, probes over both effects' levels are drawn.
@@ -262,18 +268,18 @@ class Equations:
         Examples:
             >>> from evenhand.ratings import Ratings
             >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-            >>> Equations(build_design(ratings)).kept_items
+            >>> Equations(build_matrix(ratings)).kept_items
             False
         """
-        least = min(design.n_items, design.n_reviewers)
-        self.kept_items = least > solver.TABLE or design.n_items == least
+        least = min(matrix.n_items, matrix.n_reviewers)
+        self.kept_items = least > solver.TABLE or matrix.n_items == least
         # An effect with one rating a level is the rest by another name, and one with
         # one level is the mean.
-        loads = design.loads, design.counts
+        loads = matrix.loads, matrix.counts
         self.free = np.array(
             [counts.max() > 1 and (counts > 0).sum() > 1 for counts in loads]
         )
-        self.links = links = Links(design, kept_items=self.kept_items)
+        self.links = links = Links(matrix, kept_items=self.kept_items)
         # The last answer to each question, from which passes start.
         self._answers: dict[str, Table] = {}
         self.turned: dict[float, Turned] = {}
@@ -627,13 +633,13 @@ def _round_to_bounds(ratios: Table) -> Table:
 
 
 class Mixed(NamedTuple):
-    """Random offsets and values, in the design's unit.
+    """Random offsets and values, in the unit of the matrix.
 
     Attributes:
         items: Predicted values.
         reviewers: Predicted offsets.
         variances: Of reviewers, items and the rest.
-        mean: Overall mean, from the design's centre.
+        mean: Overall mean, from the centre of the matrix.
         ratios: Of the dropped and the kept effect; None if nothing varies.
         converged: Whether the last one changed nothing that matters.
     """
@@ -655,13 +661,13 @@ def additive_without_each(ratings: Ratings) -> Table:
         >>> additive_without_each(ratings).argmax(axis=1).tolist()
         [1, 0, 0, 0]
     """
-    design = build_design(ratings)
-    equations = Equations(design)
-    return without_each(equations, design, design.scores, equations.fit(design.scores))
+    matrix = build_matrix(ratings)
+    equations = Equations(matrix)
+    return without_each(equations, matrix, matrix.scores, equations.fit(matrix.scores))
 
 
 def without_each(
-    equations: Equations, design: Design, scores: Table, mixed: Mixed
+    equations: Equations, matrix: RatingMatrix, scores: Table, mixed: Mixed
 ) -> Table:
     """Return predicted values without one rating, a row for each left out.
 
@@ -673,7 +679,7 @@ def without_each(
     links, rows = equations.links, np.arange(len(scores))
     if mixed.ratios is None:
         return np.tile(mixed.items, (len(rows), 1))
-    dropped, kept = equations.in_order(design.reviewers, design.items)
+    dropped, kept = equations.in_order(matrix.reviewers, matrix.items)
     weights = links.weights(mixed.ratios[0])
     right = dense(links.matrix[dropped] * -weights[dropped, None])
     right[:, 0] += 1
@@ -683,8 +689,8 @@ def without_each(
     moves = -weights * (links.matrix @ kept_moves.T).T
     moves[rows, dropped] += weights[dropped]
     leverage = kept_moves[:, 0] + kept_moves[rows, kept + 1] + moves[rows, dropped]
-    fitted = mixed.mean + mixed.reviewers[design.reviewers] + mixed.items[design.items]
-    residuals = design.weigh(scores - fitted)
-    times = residuals / np.maximum(1 - design.weigh(leverage), ROUNDING)
+    fitted = mixed.mean + mixed.reviewers[matrix.reviewers] + mixed.items[matrix.items]
+    residuals = matrix.weigh(scores - fitted)
+    times = residuals / np.maximum(1 - matrix.weigh(leverage), ROUNDING)
     _, items = equations.in_order(moves, kept_moves[:, 1:])
     return np.asarray(mixed.items - times[:, None] * items)

@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand.arrays import frozen
 from evenhand.models.additive import BOUND, MOST, Equations, Mixed
-from evenhand.models.design import Design, Variances, build_design, fit_of
+from evenhand.models.design import RatingMatrix, Variances, build_matrix, fit_of
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
@@ -64,23 +64,23 @@ def affine(ratings: Ratings) -> Fit:
         >>> bool((np.diff(fit.estimates) > 0).all()), fit.slopes.round(1).tolist()
         (True, [0.7, 1.2])
     """
-    design = build_design(ratings)
-    state = fit_affine(design)
+    matrix = build_matrix(ratings)
+    state = fit_affine(matrix)
     parts = Variances(state.offset_variance, state.value_variance, state.rest)
-    values = design.in_units(state.values)
+    values = matrix.in_units(state.values)
     warnings = [BOUND] if 0 < state.rest <= least_rest(state) else []
     return replace(
         fit_of(ratings, "affine", values, *warnings, converged=state.converged),
-        errors=frozen(design.in_units(np.sqrt(state.value_variances))),
-        offsets=frozen(design.in_units(state.offsets)),
+        errors=frozen(matrix.in_units(np.sqrt(state.value_variances))),
+        offsets=frozen(matrix.in_units(state.offsets)),
         slopes=frozen(state.slopes),
-        variances=design.square_units(parts),
+        variances=matrix.square_units(parts),
     )
 
 
 @dataclass(slots=True)
 class State:
-    """Means and variances of everything, in the design's unit.
+    """Means and variances of everything, in the unit of the matrix.
 
     Attributes:
         mean: Overall mean.
@@ -116,7 +116,7 @@ class State:
 
 
 def fit_affine(
-    design: Design,
+    matrix: RatingMatrix,
     state: State | None = None,
     *,
     spread: float | None = None,
@@ -125,7 +125,7 @@ def fit_affine(
     """Update everything in turn until nothing moves.
 
     Args:
-        design: The ratings.
+        matrix: The ratings.
         state: Where to start from, and what is changed; the additive model if None.
         spread: Prior variance of slopes, if it is not to be fitted.
         quick: Whether a few digits of the values will do.
@@ -133,26 +133,26 @@ def fit_affine(
     Returns:
         The state; as it was, with 0 steps, if nothing shows a slope.
     """
-    state = state or start(design)
+    state = state or start(matrix)
     least = NEGLIGIBLE * state.rest
     if state.value_variance <= least or state.rest == 0:
         return state
-    most = min(max(WORK // len(design.scores), LEAST_STEPS), MOST_STEPS)
+    most = min(max(WORK // len(matrix.scores), LEAST_STEPS), MOST_STEPS)
     tolerance, most = (ROUGH, LEAST_STEPS) if quick else (TOLERANCE, most)
     state.converged, guess = False, _Guess()
     for state.steps in range(1, most + 1):
         state.spread = state.spread if spread is None else spread
         before = _moving(state)
-        update_reviewers(design, state)
-        update_values(design, state)
-        update_variances(design, state)
+        update_reviewers(matrix, state)
+        update_values(matrix, state)
+        update_variances(matrix, state)
         after = _moving(state)
-        away = float(np.abs(after - before)[: design.n_items].max())
+        away = float(np.abs(after - before)[: matrix.n_items].max())
         if away <= tolerance:
             state.converged = True
             break
         if state.steps > PLAIN and not quick:
-            _move(state, guess.after(before, after, lower_bound(design, state)))
+            _move(state, guess.after(before, after, lower_bound(matrix, state)))
     return state
 
 
@@ -197,7 +197,7 @@ class _Guess:
         return np.asarray(after - np.clip(shares @ np.diff(ends, axis=0), -1, 1))
 
 
-def lower_bound(design: Design, state: State) -> float:
+def lower_bound(matrix: RatingMatrix, state: State) -> float:
     """Return twice the lower bound of the log likelihood, but for a constant."""
     away = (state.slopes - 1) ** 2 + state.slope_variances
     usual, spread = USUAL_REVIEWERS, state.spread
@@ -205,23 +205,23 @@ def lower_bound(design: Design, state: State) -> float:
     total += (len(away) + usual) * np.log(spread)
     total += (state.offsets**2 + state.offset_variances).sum() / state.offset_variance
     total += (state.values**2 + state.value_variances).sum() / state.value_variance
-    squares = design.weigh(residual_squares(design, state)).sum()
-    total += squares / state.rest + len(design.scores) * np.log(state.rest)
+    squares = matrix.weigh(residual_squares(matrix, state)).sum()
+    total += squares / state.rest + len(matrix.scores) * np.log(state.rest)
     determinants = state.offset_variances * state.slope_variances - state.covariances**2
     total -= np.log(state.value_variances).sum() + np.log(determinants).sum()
     return -float(total)
 
 
-def start(design: Design, mixed: Mixed | None = None) -> State:
+def start(matrix: RatingMatrix, mixed: Mixed | None = None) -> State:
     """Start from the additive model, fitted here if not given, with all slopes 1."""
-    mixed = mixed or Equations(design).fit(design.scores)
+    mixed = mixed or Equations(matrix).fit(matrix.scores)
     parts = mixed.variances
-    size = design.n_reviewers
+    size = matrix.n_reviewers
     residual = parts.rest
     return State(
         mean=mixed.mean,
         values=mixed.items,
-        value_variances=np.zeros(design.n_items),
+        value_variances=np.zeros(matrix.n_items),
         offsets=mixed.reviewers,
         slopes=np.ones(size),
         offset_variances=np.zeros(size),
@@ -234,17 +234,17 @@ def start(design: Design, mixed: Mixed | None = None) -> State:
     )
 
 
-def update_reviewers(design: Design, state: State) -> None:
+def update_reviewers(matrix: RatingMatrix, state: State) -> None:
     """Set offsets and slopes to their best, given the values."""
-    values = state.values[design.items]
-    squares = values**2 + state.value_variances[design.items]
-    centred = design.scores - state.mean
+    values = state.values[matrix.items]
+    squares = values**2 + state.value_variances[matrix.items]
+    centred = matrix.scores - state.mean
     residual = state.rest
-    first = design.load_weights / residual + 1 / state.offset_variance
-    cross = design.by_reviewer(values) / residual
-    second = design.by_reviewer(squares) / residual + 1 / state.spread
-    level = design.by_reviewer(centred) / residual
-    slope = design.by_reviewer(centred * values) / residual + 1 / state.spread
+    first = matrix.load_weights / residual + 1 / state.offset_variance
+    cross = matrix.by_reviewer(values) / residual
+    second = matrix.by_reviewer(squares) / residual + 1 / state.spread
+    level = matrix.by_reviewer(centred) / residual
+    slope = matrix.by_reviewer(centred * values) / residual + 1 / state.spread
     determinant = first * second - cross**2
     slopes = (first * slope - cross * level) / determinant
     # Under the bound, the best offset is the one that goes with the slope at it.
@@ -255,26 +255,26 @@ def update_reviewers(design: Design, state: State) -> None:
     state.covariances = -cross / determinant
 
 
-def update_values(design: Design, state: State) -> None:
+def update_values(matrix: RatingMatrix, state: State) -> None:
     """Set the values to their best, given offsets and slopes."""
     slopes = state.slopes
     squared = slopes**2 + state.slope_variances
     product = state.offsets * slopes + state.covariances
-    scaled = slopes[design.reviewers] * (design.scores - state.mean)
-    right = design.by_item(scaled - product[design.reviewers]) / state.rest
-    precision = design.by_item(squared[design.reviewers]) / state.rest
+    scaled = slopes[matrix.reviewers] * (matrix.scores - state.mean)
+    right = matrix.by_item(scaled - product[matrix.reviewers]) / state.rest
+    precision = matrix.by_item(squared[matrix.reviewers]) / state.rest
     precision += 1 / state.value_variance
     state.values = right / precision
     state.value_variances = 1 / precision
 
 
-def update_variances(design: Design, state: State) -> None:
+def update_variances(matrix: RatingMatrix, state: State) -> None:
     """Set the spread of slopes and the rest to their best."""
     away = (state.slopes - 1) ** 2 + state.slope_variances
     total = float(away.sum()) + USUAL_REVIEWERS * USUAL_SPREAD
     state.spread = min(total / (len(away) + USUAL_REVIEWERS), MOST_SPREAD)
-    total = float(design.weigh(residual_squares(design, state)).sum())
-    state.rest = max(total / len(design.scores), least_rest(state))
+    total = float(matrix.weigh(residual_squares(matrix, state)).sum())
+    state.rest = max(total / len(matrix.scores), least_rest(state))
 
 
 def least_rest(state: State) -> float:
@@ -282,11 +282,11 @@ def least_rest(state: State) -> float:
     return max(state.value_variance, state.offset_variance) / MOST
 
 
-def residual_squares(design: Design, state: State) -> Scores:
+def residual_squares(matrix: RatingMatrix, state: State) -> Scores:
     """Return the expected square of what is left of each score."""
-    reviewers, items = design.reviewers, design.items
+    reviewers, items = matrix.reviewers, matrix.items
     values, slopes = state.values[items], state.slopes[reviewers]
-    residuals = design.scores - state.mean - state.offsets[reviewers] - slopes * values
+    residuals = matrix.scores - state.mean - state.offsets[reviewers] - slopes * values
     spread = (
         state.offset_variances[reviewers]
         + 2 * values * state.covariances[reviewers]

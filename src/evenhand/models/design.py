@@ -98,7 +98,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Design:
+class RatingMatrix:
     """Coded ratings with scores brought to a safe range.
 
     Attributes:
@@ -207,14 +207,14 @@ def totals(codes: Codes, values: Scores, size: int) -> Scores:
     return np.bincount(codes, values, size).astype(np.float64, copy=False)
 
 
-def build_design(ratings: Ratings, scores: Scores | None = None) -> Design:
+def build_matrix(ratings: Ratings, scores: Scores | None = None) -> RatingMatrix:
     """Prepare ratings for a model; other scores may stand in for theirs.
 
     Dividing by a power of two changes no digit and keeps squares within floats.
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> made = build_design(Ratings(["a", "a"], ["x", "y"], [1e300, 3e300]))
+        >>> made = build_matrix(Ratings(["a", "a"], ["x", "y"], [1e300, 3e300]))
         >>> bool(np.abs(made.scores).max() <= 2), made.counts.tolist()
         (True, [1, 1])
     """
@@ -224,12 +224,23 @@ def build_design(ratings: Ratings, scores: Scores | None = None) -> Design:
     unit = float(np.ldexp(1.0, min(max(int(exponent), -1000), 1023)))
     scaled = values / unit
     centre = float(scaled.mean())
-    ends, weights = (ratings.reviewer_codes, ratings.item_codes), precisions(ratings)
-    sizes, scores = (ratings.n_reviewers, ratings.n_items), scaled - centre
-    loads, counts = map(np.bincount, ends, (None, None), sizes)
-    heavy = map(np.bincount, ends, (weights, weights), sizes)
-    rows = *ends, scores, unit, centre, *sizes, loads, counts
-    return Design(*rows, weights, *heavy)
+    reviewers, items = ratings.reviewer_codes, ratings.item_codes
+    n_reviewers, n_items = ratings.n_reviewers, ratings.n_items
+    weights = precisions(ratings)
+    return RatingMatrix(
+        reviewers=reviewers,
+        items=items,
+        scores=scaled - centre,
+        unit=unit,
+        centre=centre,
+        n_reviewers=n_reviewers,
+        n_items=n_items,
+        loads=np.bincount(reviewers, None, n_reviewers),
+        counts=np.bincount(items, None, n_items),
+        weights=weights,
+        load_weights=np.bincount(reviewers, weights, n_reviewers),
+        count_weights=np.bincount(items, weights, n_items),
+    )
 
 
 def precisions(ratings: Ratings) -> Scores | None:

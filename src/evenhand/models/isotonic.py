@@ -19,7 +19,13 @@ import numpy as np
 
 from evenhand.lazy import lazy
 from evenhand.models.affine import State, fit_affine
-from evenhand.models.design import Design, build_design, fit_of, normal_scores, steps
+from evenhand.models.design import (
+    RatingMatrix,
+    build_matrix,
+    fit_of,
+    normal_scores,
+    steps,
+)
 
 if TYPE_CHECKING:
     from scipy import optimize
@@ -62,40 +68,42 @@ def isotonic(ratings: Ratings, *, stiffness: float = STIFFNESS) -> Fit:
         >>> bool((np.diff(isotonic(ratings).estimates) > 0).all())
         True
     """
-    design = build_design(ratings, normal_scores(ratings.scores))
-    state = fit_affine(design)
-    values, converged = _alternate(design, state, stiffness)
-    return fit_of(ratings, "isotonic", design.in_units(values), converged=converged)
+    matrix = build_matrix(ratings, normal_scores(ratings.scores))
+    state = fit_affine(matrix)
+    values, converged = _alternate(matrix, state, stiffness)
+    return fit_of(ratings, "isotonic", matrix.in_units(values), converged=converged)
 
 
-def _alternate(design: Design, state: State, stiffness: float) -> tuple[Scores, bool]:
-    lines = line_levels(design, state)
+def _alternate(
+    matrix: RatingMatrix, state: State, stiffness: float
+) -> tuple[Scores, bool]:
+    lines = line_levels(matrix, state)
     scale = float(np.abs(lines).max())
     if scale == 0 or state.value_variance == 0:
-        return np.zeros(design.n_items), True
+        return np.zeros(matrix.n_items), True
     ridge = state.rest / state.value_variance
-    tiers, values = steps(design.reviewers, design.scores), state.values
+    tiers, values = steps(matrix.reviewers, matrix.scores), state.values
     for _ in range(STEPS):
         before = values
-        wanted = (values[design.items] + stiffness * lines) / (1 + stiffness)
-        levels = pool_levels(design, tiers, wanted)
-        values = design.by_item(levels) / (design.count_weights + ridge)
+        wanted = (values[matrix.items] + stiffness * lines) / (1 + stiffness)
+        levels = pool_levels(matrix, tiers, wanted)
+        values = matrix.by_item(levels) / (matrix.count_weights + ridge)
         if float(np.abs(values - before).max()) <= TOLERANCE * scale:
             return values, True
     return values, False
 
 
-def line_levels(design: Design, state: State) -> Scores:
+def line_levels(matrix: RatingMatrix, state: State) -> Scores:
     """Return what each score stands for under the affine model."""
-    reviewers = design.reviewers
-    residuals = design.scores - state.mean - state.offsets[reviewers]
+    reviewers = matrix.reviewers
+    residuals = matrix.scores - state.mean - state.offsets[reviewers]
     squared = state.slopes**2 + state.slope_variances
     return np.asarray(residuals * (state.slopes / squared)[reviewers])
 
 
-def pool_levels(design: Design, tiers: Steps, wanted: Scores) -> Scores:
+def pool_levels(matrix: RatingMatrix, tiers: Steps, wanted: Scores) -> Scores:
     """Return the best level of each rating that increases with a reviewer's scores."""
-    weights = design.weigh(np.ones(len(wanted)))
+    weights = matrix.weigh(np.ones(len(wanted)))
     sums, sizes = (
         np.bincount(tiers.rows, amounts) for amounts in (weights * wanted, weights)
     )

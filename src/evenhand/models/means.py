@@ -19,8 +19,8 @@ from evenhand.claims import Notice
 from evenhand.errors import plural
 from evenhand.models.design import (
     ROUNDING,
-    Design,
-    build_design,
+    RatingMatrix,
+    build_matrix,
     fit_of,
     precisions,
     require_ratings,
@@ -122,11 +122,11 @@ def centred_means(ratings: Ratings) -> Fit:
         >>> centred_means(ratings).estimates.tolist()
         [1.0, 0.0, -1.0]
     """
-    design = build_design(ratings)
+    matrix = build_matrix(ratings)
     require_ratings(ratings, "centred")
-    means, away = _deviations(design)
-    values = design.in_units(_averages(design, away))
-    return _fit(ratings, "centred", values, design.in_units(means))
+    means, away = _deviations(matrix)
+    values = matrix.in_units(_averages(matrix, away))
+    return _fit(ratings, "centred", values, matrix.in_units(means))
 
 
 def z(ratings: Ratings) -> Fit:
@@ -151,47 +151,47 @@ def z(ratings: Ratings) -> Fit:
         >>> z(ratings).estimates.round(3).tolist()
         [0.707, 0.0, -0.707]
     """
-    design = build_design(ratings)
+    matrix = build_matrix(ratings)
     require_ratings(ratings, "z")
-    means, away = _deviations(design)
+    means, away = _deviations(matrix)
     # Squares are taken of shares, as those of tiny spreads would vanish.
-    largest = np.zeros(design.n_reviewers)
-    np.maximum.at(largest, design.reviewers, np.abs(away))
+    largest = np.zeros(matrix.n_reviewers)
+    np.maximum.at(largest, matrix.reviewers, np.abs(away))
     # Zeros are as flat as other equal scores, though nothing is a share of them.
-    flat = largest <= np.maximum(FLAT * np.abs(means + design.centre), ROUNDING)
+    flat = largest <= np.maximum(FLAT * np.abs(means + matrix.centre), ROUNDING)
     scale = np.where(flat, 1.0, largest)
-    squares = design.by_reviewer((away / scale[design.reviewers]) ** 2)
-    freedom = design.load_weights / design.loads * np.maximum(design.loads - 1, 1)
+    squares = matrix.by_reviewer((away / scale[matrix.reviewers]) ** 2)
+    freedom = matrix.load_weights / matrix.loads * np.maximum(matrix.loads - 1, 1)
     spread = scale * np.sqrt(squares / freedom)
-    ones = np.where(flat, 1.0, spread)[design.reviewers]
-    standard = np.where(flat[design.reviewers], 0.0, away / ones)
-    unspread = int((flat & (design.loads > 1)).sum())
+    ones = np.where(flat, 1.0, spread)[matrix.reviewers]
+    standard = np.where(flat[matrix.reviewers], 0.0, away / ones)
+    unspread = int((flat & (matrix.loads > 1)).sum())
     text = (
         f"{plural(unspread, 'reviewer')} gave all their items the same score; each "
         "counts as 0."
     )
     warnings = [Notice("no_spread", text)] if unspread else []
     fit = _fit(
-        ratings, "z", _averages(design, standard), design.in_units(means), *warnings
+        ratings, "z", _averages(matrix, standard), matrix.in_units(means), *warnings
     )
-    slopes = frozen(design.in_units(np.where(flat, 0.0, spread)))
+    slopes = frozen(matrix.in_units(np.where(flat, 0.0, spread)))
     return replace(fit, slopes=slopes)
 
 
-def _deviations(design: Design) -> tuple[Scores, Scores]:
+def _deviations(matrix: RatingMatrix) -> tuple[Scores, Scores]:
     """Return reviewers' means, and each score's distance from its reviewer's."""
-    means = design.by_reviewer(design.scores) / design.load_weights
-    away = design.scores - means[design.reviewers]
-    away[design.loads[design.reviewers] == 1] = 0.0
+    means = matrix.by_reviewer(matrix.scores) / matrix.load_weights
+    away = matrix.scores - means[matrix.reviewers]
+    away[matrix.loads[matrix.reviewers] == 1] = 0.0
     return means, away
 
 
-def _averages(design: Design, deviations: Scores) -> Scores:
+def _averages(matrix: RatingMatrix, deviations: Scores) -> Scores:
     """Average what ratings say of each item; a reviewer's only one says nothing."""
-    weights = design.weigh((design.loads[design.reviewers] > 1).astype(np.float64))
-    counts = totals(design.items, weights, design.n_items)
-    sums = totals(design.items, weights * deviations, design.n_items)
-    return np.divide(sums, counts, out=np.zeros(design.n_items), where=counts > 0)
+    weights = matrix.weigh((matrix.loads[matrix.reviewers] > 1).astype(np.float64))
+    counts = totals(matrix.items, weights, matrix.n_items)
+    sums = totals(matrix.items, weights * deviations, matrix.n_items)
+    return np.divide(sums, counts, out=np.zeros(matrix.n_items), where=counts > 0)
 
 
 def _fit(

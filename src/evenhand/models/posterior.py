@@ -25,7 +25,7 @@ from scipy.special import gammaincinv
 
 from evenhand.models.additive import Equations, Links, additive
 from evenhand.models.bradley_terry import bradley_terry, draw_by_orders
-from evenhand.models.design import INTEGRATED, build_design, normal_scores, standardise
+from evenhand.models.design import INTEGRATED, build_matrix, normal_scores, standardise
 from evenhand.models.nodes import Node, node_at
 from evenhand.models.solver import one_thread
 from evenhand.randomness import pick_places, standard_normal, stream, uniforms
@@ -108,9 +108,9 @@ def _draw(ratings: Ratings, spread: Spread, number: int, seed: int) -> Table:
 
 
 def _sums(ratings: Ratings, scores: Table) -> tuple[Links, Sums]:
-    design = build_design(ratings, scores)
-    links = Links(design)
-    return links, links.add_up(design.scores[:, None])
+    matrix = build_matrix(ratings, scores)
+    links = Links(matrix)
+    return links, links.add_up(matrix.scores[:, None])
 
 
 def _of_scores(
@@ -237,7 +237,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
 
 def _additive_errors(ratings: Ratings, parts: Variances) -> Table:
     """Return errors of predicted values in units of the spread of the predictions."""
-    errors = Equations(build_design(ratings)).errors(parts)[1]
+    errors = Equations(build_matrix(ratings)).errors(parts)[1]
     explained = float(np.mean(parts.item - errors**2))
     if not explained > 0:
         # The model tells no two items apart: every order is as good as another.

@@ -43,8 +43,8 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
         >>> from evenhand.models.design import build_design
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings([0, 0, 1, 1], ["x", "y", "y", "z"], [9, 7, 8, 2])
-        >>> scores = build_design(ratings).scores
-        >>> equations = Equations(build_design(ratings))
+        >>> scores = build_matrix(ratings).scores
+        >>> equations = Equations(build_matrix(ratings))
         >>> items = fit_many(equations, scores[:, None])[0][:, 0]
         >>> bool(np.allclose(items, equations.fit(scores).items, atol=1e-8))
         True
