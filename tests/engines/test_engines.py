@@ -7,6 +7,7 @@ their tests are skipped. One file, so that Spark starts once.
 import functools
 import re
 import shutil
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -410,14 +411,23 @@ class TestSql:
                     assert plain(here) == plain(there)
                 assert len(here) > 0
 
-    def test_unknown_names_and_missing_libraries_are_said(
-        self, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"job": "compare", "dialect": "oracle"}, "unknown dialect 'oracle'"),
+            ({"job": "rank"}, "unknown job 'rank'"),
+            ({"job": "compare", "table": ""}, "table must be the name of a table"),
+            ({"job": "compare", "table": " "}, "table must be the name of a table"),
+        ],
+    )
+    def test_unknown_names_are_refused(
+        self, options: dict[str, Any], words: str
     ) -> None:
-        with pytest.raises(eh.OptionError, match="unknown dialect 'oracle'"):
-            sql_of("compare", "oracle")
-        with pytest.raises(eh.OptionError, match="unknown job 'rank'"):
-            sql_of("rank")
-        monkeypatch.setitem(__import__("sys").modules, "ibis", None)
+        with pytest.raises(eh.OptionError, match=words):
+            sql_of(**options)
+
+    def test_a_missing_library_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "ibis", None)
         with pytest.raises(eh.OptionError, match=r"pip install 'evenhand\[query\]'"):
             sql_of("compare")
 
@@ -636,9 +646,3 @@ def test_a_check_of_few_is_told_in_good_words() -> None:
     text = repr(eh.count_check(pl.LazyFrame(rows)))
     assert "1 reviewer scored one item only." in text
     assert "No reviewer scored two items." in text
-
-
-def test_a_table_without_a_name_is_refused() -> None:
-    for name in ("", " "):
-        with pytest.raises(eh.OptionError, match="table must be the name of a table"):
-            sql_of("compare", table=name)

@@ -1,7 +1,9 @@
 """Processes on this machine that run what they are sent, until they are ended.
 
-Each has a line of its own. Those of a `ProcessPoolExecutor` answer on one line: when
-one ends in the middle of an answer, whoever waits for the rest of it waits for ever.
+Each has a line of its own. Those of a `ProcessPoolExecutor` (and of loky) answer on one
+line, whose other end the parent keeps open: when one ends in the middle of an answer,
+as it does when memory runs out, whoever waits for the rest of it waits for ever. Users
+are those who simulate with --workers and press Ctrl-C, and the app, which must go on.
 """
 
 from __future__ import annotations

@@ -220,24 +220,24 @@ class ManyPairs:
         chebyshev = Chebyshev(float(values.min()), float(values.max()), 1e-16)
         basis = chebyshev.shares(values)
 
-        def sum_over_met(table: Table) -> Table:
+        def sum_over_opponents(table: Table) -> Table:
             # Add up over all that each item met, and itself.
             sums = self._weights * (self._links @ table)
             return np.asarray(np.einsum("ij,ij->i", basis, self._back @ sums))
 
         share = special.expit(chebyshev.nodes - values[:, None])
         even = share * (1 - share)
-        whole = sum_over_met(even)
+        whole = sum_over_opponents(even)
 
         def product(table: Table) -> Table:
             flows = [
-                whole * column - sum_over_met(even * column[:, None])
+                whole * column - sum_over_opponents(even * column[:, None])
                 for column in table.T
             ]
             return np.stack(flows, axis=1)
 
         # An item meets itself with share 1/2, which is no win.
-        won = sum_over_met(share) - self._own / 2
+        won = sum_over_opponents(share) - self._own / 2
         return Expected(won, whole - self._own / 4, product)
 
 

@@ -40,7 +40,7 @@ def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
 
     Examples:
         >>> from evenhand.models.additive import Equations
-        >>> from evenhand.models.design import build_design
+        >>> from evenhand.models.design import build_matrix
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings([0, 0, 1, 1], ["x", "y", "y", "z"], [9, 7, 8, 2])
         >>> scores = build_matrix(ratings).scores
