@@ -4,17 +4,18 @@ import csv
 import io
 import json
 import stat
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from evenhand import read_ratings
-from evenhand.cli import cli
 from evenhand.designs.drawing import seal_of
 from evenhand.errors import RecordError
 from evenhand.records.canonical import contents, finish
 from evenhand.records.record import load_assignment, read_hex, read_record, text_of
+from tests import commands
 
 
 @pytest.fixture(autouse=True)
@@ -28,21 +29,18 @@ def _desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("conflicts.csv").write_text("reviewer,item\nBo,p1\nBo,p2\n")
 
 
-def run(*words: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(cli, ["assign", *words], input=given)
+run = partial(commands.run, "assign")
+audited = partial(commands.run, "audit")
 
 
 def refused(*words: str) -> str:
     before = sorted(Path().iterdir())
-    result = run(*words)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("evenhand: ")
-    assert result.stderr.count("\n") == 1
+    message = commands.refused("assign", *words)
     assert sorted(Path().iterdir()) == before
-    return result.stderr
+    return message
 
 
+SEALED = ("--seal", "seal.json", "--secret", "secret.json")
 LISTS = ("--items", "items.txt", "--reviewers", "people.csv")
 TWO = ("--items", "two.txt", "--reviewers", "people.csv")
 BALANCED = (*LISTS, "--design", "balanced", "--per-reviewer", "2")
@@ -89,17 +87,8 @@ def test_pairs_and_panels_are_found_and_go_with_the_rows(
 
 
 def test_items_come_from_standard_input() -> None:
-    result = run(
-        "--items",
-        "-",
-        "--reviewers",
-        "people.csv",
-        "--design",
-        "halves",
-        "--seed",
-        "1",
-        given="x\ny\n",
-    )
+    words = ("--items", "-", *TWO[2:], "--design", "halves", "--seed", "1")
+    result = run(*words, given="x\ny\n")
     assert {row["item"] for row in rows(result)} == {"x", "y"}
 
 
@@ -110,39 +99,23 @@ def test_json_is_the_record() -> None:
 
 
 def test_a_secret_is_sealed_first_and_drawn_with_later() -> None:
-    result = run("--seal", "seal.json", "--secret", "secret.json")
+    result = run(*SEALED)
     assert result.exit_code == 0
     secret = read_hex("secret.json", "secret")
     assert read_hex("seal.json", "seal") == seal_of(secret)
     assert stat.S_IMODE(Path("secret.json").stat().st_mode) == 0o600
-    drawn = run(
-        *BALANCED, "--secret", "secret.json", "--record", "a.json", "-o", "o.csv"
-    )
+    drawn = run(*BALANCED, *SEALED[2:], "--record", "a.json", "-o", "o.csv")
     assert drawn.exit_code == 0
     assert load_assignment("a.json", secret=secret).backing == "revealed"
-    shown = "".join(
-        [
-            result.output,
-            drawn.output,
-            Path("a.json").read_text(),
-            Path("seal.json").read_text(),
-            Path("o.csv").read_text(),
-        ]
-    )
+    files = ("a.json", "seal.json", "o.csv")
+    texts = [Path(name).read_text() for name in files]
+    shown = "".join([result.output, drawn.output, *texts])
     assert secret not in shown
     assert str(int(secret, 16)) not in shown
 
 
 def test_seal_and_draw_can_be_one_step() -> None:
-    result = run(
-        *BALANCED,
-        "--seal",
-        "seal.json",
-        "--secret",
-        "secret.json",
-        "--record",
-        "a.json",
-    )
+    result = run(*BALANCED, *SEALED, "--record", "a.json")
     assert len(rows(result)) == 8
     secret = read_hex("secret.json", "secret")
     seal = read_hex("seal.json", "seal")
@@ -153,23 +126,13 @@ def test_seal_and_draw_can_be_one_step() -> None:
 
 def test_a_secret_is_never_written_over() -> None:
     Path("secret.json").write_text("precious")
-    assert "there already" in refused("--seal", "seal.json", "--secret", "secret.json")
+    assert "there already" in refused(*SEALED)
     assert Path("secret.json").read_text() == "precious"
 
 
 def test_nothing_is_written_if_one_file_cannot_be() -> None:
-    words = refused(
-        *BALANCED,
-        "--seal",
-        "seal.json",
-        "--secret",
-        "secret.json",
-        "--record",
-        "none/a.json",
-        "-o",
-        "o.csv",
-    )
-    assert "none/a.json" in words
+    words = (*BALANCED, *SEALED, "--record", "none/a.json", "-o", "o.csv")
+    assert "none/a.json" in refused(*words)
 
 
 def test_labels_that_look_like_formulas_are_safe_and_come_back() -> None:
@@ -216,15 +179,7 @@ def test_labels_that_look_like_formulas_are_safe_and_come_back() -> None:
             "<stdin>: The file is empty",
         ),
         (
-            (
-                *LISTS,
-                "--design",
-                "balanced",
-                "--per-reviewer",
-                "3",
-                "--conflicts",
-                "conflicts.csv",
-            ),
+            (*BALANCED[:-1], "3", "--conflicts", "conflicts.csv"),
             "reviewer 'Bo' must get 3 items, got only 2 without a conflict",
         ),
     ],
@@ -253,10 +208,6 @@ def sealed_draw() -> None:
     assert run(*lists, *sizes, *seal, *record).exit_code == 0
 
 
-def audited(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["audit", *words])
-
-
 def test_a_judge_goes_home_and_the_audit_of_the_amended_draw_is_clean() -> None:
     sealed_draw()
     amended = run("--amend", "draw", "--drop", "Bo", "-o", "second.csv")
@@ -270,8 +221,8 @@ def test_a_judge_goes_home_and_the_audit_of_the_amended_draw_is_clean() -> None:
     file = ratings_of("second.csv")
     decide = ["rank", file, "--method", "ties", "--seed", "7"]
     decide += ["--design", "balanced(distinct)"]
-    ranked = CliRunner().invoke(
-        cli, [*decide, "--assignment", "draw", "--record", "d.json", "--json"]
+    ranked = commands.run(
+        *decide, "--assignment", "draw", "--record", "d.json", "--json"
     )
     assert ranked.exit_code == 0, ranked.stderr
     told = json.loads(ranked.stdout)["certificate"]
@@ -337,9 +288,7 @@ def test_another_draw_cannot_be_slipped_under_an_amendment() -> None:
     result = audited("draw")
     assert result.exit_code == 1
     assert "DIFFERS assignment 3: It amends another record." in result.stdout
-    ranked = CliRunner().invoke(
-        cli, ["rank", ratings_of("first.csv"), "--assignment", "draw"]
-    )
+    ranked = commands.run("rank", ratings_of("first.csv"), "--assignment", "draw")
     assert ranked.exit_code == 2
     assert "amends another than that before it" in ranked.stderr
     unlinked = finish(
@@ -432,7 +381,7 @@ def test_a_comparison_takes_a_chain_and_certifies_it() -> None:
     assert run("--amend", "draw", "--drop", "Bo", "-o", "second.csv").exit_code == 0
     file = ratings_of("second.csv")
     decide = ["compare", file, "--assignment", "draw", "--record", "d.json", "--json"]
-    compared = CliRunner().invoke(cli, [*decide, "--seed", "7"])
+    compared = commands.run(*decide, "--seed", "7")
     assert compared.exit_code == 0, compared.stderr
     told = json.loads(compared.stdout)["certificate"]
     assert (

@@ -1,17 +1,16 @@
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from evenhand.cli.check import command
-from evenhand.errors import OptionError, RatingsError
+from tests import commands
 
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(command, list(words))
+run = partial(commands.run, "check")
+refused = partial(commands.refused, "check")
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +53,6 @@ def test_people_read_the_verdict_first(result: Result) -> None:
     )
     assert "The cut after 3 lies between" in result.stdout
     assert result.stderr == "seed 7\n"
-
-
-def test_the_ladder_has_a_row_for_each_assumption(result: Result) -> None:
     for method in ("mean", "additive", "affine", "isotonic", "bradley-terry"):
         assert f" {method} " in result.stdout
 
@@ -79,24 +75,14 @@ def test_json_is_the_result_that_the_seed_repeats_in_a_file(
     assert path.read_text(encoding="utf-8") == first.stdout
 
 
-def test_a_cut_beyond_the_items_is_one_sentence(scores: str) -> None:
-    error = run(scores, "--top", "10").exception
-    assert isinstance(error, OptionError)
-    assert str(error) == (
-        "top must be a whole number from 1 to 9, one less than the items, got 10."
-    )
-
-
-def test_a_bad_output_is_refused_before_the_work(tmp_path: Path) -> None:
-    error = run("no-such-file.csv", "-o", str(tmp_path / "none" / "x")).exception
-    assert isinstance(error, OptionError)
-    assert "in a folder that is there" in str(error)
-
-
-def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+def test_what_is_wrong_is_one_sentence(scores: str, tmp_path: Path) -> None:
+    message = "top must be a whole number from 1 to 9, one less than the items, got 10."
+    assert message in refused(scores, "--top", "10")
+    nowhere = ("-o", str(tmp_path / "none" / "x"))
+    assert "in a folder that is there" in refused("no-such-file.csv", *nowhere)
     path = tmp_path / "bad.csv"
     path.write_text("reviewer,item,score\na,x,seven\n", encoding="utf-8")
-    assert isinstance(run(str(path)).exception, RatingsError)
+    assert "bad.csv:2: score must be a number" in refused(str(path))
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from evenhand import cli
 from evenhand.lab import figures
 from evenhand.lab.figures import Size
+from tests import commands
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +20,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "QUICK", small)
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(cli.cli, ["reproduce", *words])
+run = partial(commands.run, "reproduce")
 
 
 def test_all_figures_are_printed_and_written(tmp_path: Path) -> None:
@@ -83,16 +82,7 @@ def test_the_same_seed_prints_the_same(tmp_path: Path) -> None:
 def test_bad_input_gets_one_sentence_and_exit_code_2(
     words: list[str], message: str
 ) -> None:
-    result = run(*words)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert message in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-def test_help_ends_with_an_example() -> None:
-    text = run("--help").stdout
-    assert "evenhand reproduce all -o out/ --seed 7" in text
+    assert message in commands.refused("reproduce", *words)
 
 
 def test_a_plain_installation_writes_numbers_and_a_page_with_the_charts(
@@ -128,9 +118,6 @@ def test_without_the_package_for_charts_a_sentence_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     out = tmp_path / "charts"
-    words = ["rank", "examples/panel.csv", "--export", f"charts={out}"]
-    result = CliRunner().invoke(cli.cli, words)
-    assert result.exit_code == 2
-    assert "pip install 'evenhand[charts]'" in result.stderr
-    assert result.stdout == ""
+    words = ("rank", "examples/panel.csv", "--export", f"charts={out}")
+    assert "pip install 'evenhand[charts]'" in commands.refused(*words)
     assert not out.exists()

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from evenhand.ab.weights import GapWeight
 from evenhand.arrays import Floats
-from evenhand.cli.study import theorems as command
-from evenhand.errors import OptionError
 from evenhand.lab import claims_paper, theorems
 from evenhand.lab.theorems import ClaimRow, Trial, all_claims
+from tests import commands
 from tests.commands import FIELDS
 
 Check = Callable[[Trial], ClaimRow]
@@ -44,7 +43,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, Check]:
 
 def run(*words: str) -> Result:
     # Other processes do not see the claims that tests put in place.
-    return CliRunner().invoke(command, [*words, "--workers", "1"])
+    return commands.run("theorems", *words, "--workers", "1")
 
 
 @pytest.mark.usefixtures("few")
@@ -129,12 +128,6 @@ def test_the_full_search_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None
     assert seen == [False, False, True]
 
 
-def test_help_ends_with_an_example() -> None:
-    lines = run("--help").output.split("Options:")[0].strip().splitlines()
-    assert lines[-1].strip() == "evenhand theorems --quick --seed 7"
-
-
 def test_a_path_that_cannot_be_written_is_refused_before_the_work() -> None:
-    result = run("-o", "no such folder/x.json")
-    assert isinstance(result.exception, OptionError)
-    assert "must be in a folder that is there" in str(result.exception)
+    message = commands.refused("theorems", "-o", "no such folder/x.json")
+    assert "must be in a folder that is there" in message
