@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,26 +23,60 @@ if TYPE_CHECKING:
 
     import altair as alt
 
+    from evenhand.words import claims as words
+    from evenhand.words import page, warnings
+else:
+    page, warnings, words = (
+        lazy(f"evenhand.words.{name}") for name in ("page", "warnings", "claims")
+    )
+
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Label = str | int
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """Something that the reader of a result must know.
+class DataWarning:
+    """Something that the reader of a result must know, a code with facts.
 
     Attributes:
-        code: A stable word for programs, such as "missing_scores".
-        message: One sentence for people.
+        code: A stable word for programs, such as "missing_scores"; it names the
+            sentences in `evenhand.words.warnings`.
+        facts: What these are filled in with.
     """
 
     code: str
-    message: str
+    facts: Mapping[str, Json] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, str]:
-        """Return the two fields."""
-        return asdict(self)
+    @property
+    def message(self) -> str:
+        """All of it for people.
+
+        Examples:
+            >>> DataWarning("excluded", {"ratings": 3}).message
+            '3 ratings left out as you asked.'
+        """
+        return warnings.warning_text(self)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the code, the sentence and the facts.
+
+        Examples:
+            >>> DataWarning("decimal_commas").to_dict()["facts"]
+            {}
+        """
+        return {"code": self.code, "message": self.message, "facts": dict(self.facts)}
+
+
+def few(labels: Iterable[Json], most: int = 8) -> dict[str, Json]:
+    """Return the first labels, and how many there are, as a fact of a warning.
+
+    Examples:
+        >>> few(["x", "y", "z"], 2)
+        {'first': ['x', 'y'], 'number': 3}
+    """
+    listed = list(labels)
+    return {"first": listed[:most], "number": len(listed)}
 
 
 @functools.cache
@@ -63,7 +99,7 @@ def tail(result: Any, **instead: Json) -> dict[str, Json]:  # noqa: ANN401 - res
         "seed": result.seed,
         "certificate": None if certificate is None else certificate.to_dict(),
         "data": dict(result.data),
-        "warnings": [notice.to_dict() for notice in result.notices],
+        "warnings": [warning.to_dict() for warning in result.notices],
         "version": version(),
         **instead,
     }
@@ -80,9 +116,7 @@ class Drawn:
         Raises:
             OptionError: If the path does not end in .html, or cannot be written.
         """
-        from evenhand.words.page import write_report  # noqa: PLC0415 - words come last
-
-        write_report(self, path)
+        page.write_report(self, path)
 
     def plot(self) -> alt.TopLevelMixin:
         """Draw the first figure of the report, as an Altair chart for notebooks.
@@ -90,9 +124,7 @@ class Drawn:
         Raises:
             OptionError: If there is nothing to draw.
         """
-        from evenhand.words.page import plot  # noqa: PLC0415 - words come last
-
-        return plot(self)
+        return page.plot(self)
 
 
 Standing: TypeAlias = Literal["checked", "declared", "weaker", "void"]
@@ -146,9 +178,7 @@ class Claim:
             >>> Claim("fair_coin").sentence()
             'Right half of the time, whatever the scores: the baseline itself.'
         """
-        from evenhand.words.claims import claim_sentence  # noqa: PLC0415 - words last
-
-        return claim_sentence(self)
+        return words.claim_sentence(self)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as in the JSON, with all that it says in one.
@@ -158,9 +188,7 @@ class Claim:
             'no guarantee. It uses only orders, so no scale can change it; it is as \
 good as its model'
         """
-        from evenhand.words.claims import claim_json  # noqa: PLC0415 - words come last
-
-        return claim_json(self)
+        return words.claim_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +213,12 @@ class Finding:
     @property
     def text(self) -> str:
         """What it is; a clause for a list or a sentence."""
-        from evenhand.words.claims import finding_text  # noqa: PLC0415 - words last
+        return words.finding_text(self)
 
-        return finding_text(self)
+    def to_dict(self) -> dict[str, Json]:
+        """Return the code, the standing and the facts."""
+        facts = dict(self.facts)
+        return {"code": self.code, "standing": self.standing, "facts": facts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,9 +260,7 @@ class Certificate:
     @property
     def conditional(self) -> str | None:
         """What the claim is given, or averaged over."""
-        from evenhand.words.claims import GIVEN  # noqa: PLC0415 - words come last
-
-        return GIVEN[self.claim.given] if self.claim.given else None
+        return words.GIVEN[self.claim.given] if self.claim.given else None
 
     @property
     def strict(self) -> bool:
@@ -251,8 +280,8 @@ class Certificate:
     @property
     def voids(self) -> list[Finding]:
         """What leaves nothing: what the data show, then what could be declared."""
-        found = (one for one in self.findings if one.standing == "void")
-        return sorted(found, key=lambda finding: finding.mends)
+        voids = (finding for finding in self.findings if finding.standing == "void")
+        return sorted(voids, key=lambda finding: finding.mends)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -262,20 +291,18 @@ class Certificate:
     @property
     def sentence(self) -> str:
         """All of it for people."""
-        from evenhand.words.claims import full  # noqa: PLC0415 - words come last
-
-        return full(self)
+        return words.full(self)
 
     @property
     def brief(self) -> str:
         """The claim alone, without what it assumes."""
-        from evenhand.words.claims import brief  # noqa: PLC0415 - words come last
-
-        return brief(self)
+        return words.brief(self)
 
     def texts(self, standing: Standing) -> tuple[str, ...]:
         """List the findings of one standing in words."""
-        return tuple(one.text for one in self.findings if one.standing == standing)
+        return tuple(
+            finding.text for finding in self.findings if finding.standing == standing
+        )
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as in the JSON.
@@ -295,6 +322,11 @@ class Certificate:
             "declared": list(self.declared),
             "retired": self.retired,
             "sentence": self.sentence,
+            "facts": {
+                "claim": self.claim.code,
+                "best": self.best.code,
+                "findings": [finding.to_dict() for finding in self.findings],
+            },
         }
 
     def __str__(self) -> str:
@@ -357,12 +389,12 @@ def assignment_finding(
     return Finding("assignment", standing, {"design": design, "backing": backing})
 
 
-def selection_findings(notices: Iterable[Notice]) -> Iterator[Finding]:
+def selection_findings(notices: Iterable[DataWarning]) -> Iterator[Finding]:
     """Say that ratings were left out, which is harmless only if done blindly.
 
     Examples:
-        >>> [one.text for one in selection_findings([Notice("excluded", "...")])]
-        ['ratings were left out (--exclude, --only) without a look at the scores']
+        >>> next(selection_findings([DataWarning("excluded")])).text
+        'ratings were left out (--exclude, --only) without a look at the scores'
     """
     if any(notice.code == EXCLUDED for notice in notices):
         yield Finding("excluded", "declared")

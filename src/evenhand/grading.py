@@ -27,12 +27,11 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr, stdtrit
 
-from evenhand.claims import LEVEL, Claim, Drawn, Json, Notice, certify, tail
+from evenhand.claims import LEVEL, Claim, DataWarning, Drawn, Json, certify, tail
 from evenhand.diagnosis import ladder
 from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
 from evenhand.lazy import lazy
 from evenhand.models import solver
-from evenhand.models.adaptive import LEVELS
 from evenhand.models.additive import MOST, Equations, Links
 from evenhand.models.design import (
     build_matrix,
@@ -83,11 +82,6 @@ REASONS = {
 }
 ONLY_ORDERS = "only orders can be used; the anchors give level and spread"
 NO_ANCHORS = "there are no anchors that orders could be held to"
-MISLED = (
-    "Each reviewer's order predicts better than the scores behind it, so marks by "
-    "scores may mislead. Give anchors with different marks, so that orders can be used."
-)
-FORM_ASSUMED = "{} Set the form's range with form= or --form LOW HIGH."
 NO_ERRORS = (
     "or nothing shows how large errors are. Take the scores as marks, or collect more."
 )
@@ -164,7 +158,7 @@ class Grades(Drawn):
     seed: int
     certificate: Certificate
     data: Mapping[str, Json]
-    notices: tuple[Notice, ...]
+    notices: tuple[DataWarning, ...]
     titles: Mapping[Label, str]
     ratings: Ratings | None = field(default=None, compare=False)
 
@@ -393,11 +387,13 @@ def _anchors(
     return np.array(codes, dtype=np.int64), np.array([marks[code] for code in codes])
 
 
-def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notice]]:
+def _model(
+    ratings: Ratings, *, orders: bool
+) -> tuple[str, str, str, list[DataWarning]]:
     """Return the model, what the ladder says, why the model, and notices."""
     groups = linked_groups(ratings)
     warnings = data_notices(ratings, prior=False)
-    notices = list(fit_notices(warnings, groups, what=LEVELS))
+    notices = list(fit_notices(warnings, groups, across="levels"))
     verdict = ""
     if not ladder.why_no_ladder(ratings):
         verdict = ladder.climb(ratings).verdict
@@ -410,7 +406,7 @@ def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notic
                 "anchors: at least two items with different marks, which fix level and "
                 "spread."
             )
-        notices.append(Notice("scores_mislead", MISLED))
+        notices.append(DataWarning("scores_mislead"))
         return "additive", verdict, NO_ANCHORS, notices
     method = "mean" if verdict == "none" else "additive"
     return method, verdict, REASONS[verdict], notices
@@ -571,7 +567,7 @@ def _scale(
     ratings: Ratings,
     onto: Range | None,
     form: Range | None,
-    notices: list[Notice],
+    notices: list[DataWarning],
     *,
     needed: bool,
 ) -> tuple[Range | None, _Line]:
@@ -580,15 +576,11 @@ def _scale(
         return form, _Line(0.0, 1.0)
     low, high = form or (float(ratings.scores.min()), float(ratings.scores.max()))
     if form is None:
-        text = (
-            f"The lowest and the highest that were given, {low:g} and {high:g}, were "
-            "taken to stand for the lowest and the highest mark."
-        )
-        inside = onto[0] <= low and high <= onto[1]
+        case, inside = "ends", onto[0] <= low and high <= onto[1]
         if inside and 2 * (high - low) > onto[1] - onto[0]:
-            low, high = onto
-            text = f"Assumed that scores already use the {low:g}-{high:g} scale."
-        notices.append(Notice("form_assumed", FORM_ASSUMED.format(text)))
+            case, (low, high) = "marks", onto
+        facts: dict[str, Json] = {"case": case, "low": low, "high": high}
+        notices.append(DataWarning("form_assumed", facts))
     slope = (high - low) / (onto[1] - onto[0])
     return (low, high), _Line(low - slope * onto[0], slope)
 
@@ -598,7 +590,7 @@ def _fit_anchors(
     codes: Codes,
     marks: Scores,
     slope: float,
-    notices: list[Notice],
+    notices: list[DataWarning],
     *,
     spread: bool,
 ) -> _Line:
@@ -623,11 +615,7 @@ def _fit_anchors(
         max(1.0, float(residuals @ precision @ residuals) / freedom) if freedom else 1.0
     )
     if widen > POOR:
-        text = (
-            "The anchors' marks and the reviewers' scores differ by more than errors "
-            f"explain, so all errors are {math.sqrt(widen):.2g} times as large."
-        )
-        notices.append(Notice("anchors_differ", text))
+        notices.append(DataWarning("anchors_differ", {"factor": math.sqrt(widen)}))
     if spread:
         slope = max(float(coefficients[1]), 0.0)
     return _Line(float(coefficients[0]), slope, pull, widen)

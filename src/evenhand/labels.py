@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.claims import Label, Notice
-from evenhand.columns import FORMULA_START, NAMED, and_more, column_texts
-from evenhand.errors import plural, quote
+from evenhand.claims import DataWarning, Json, Label, few
+from evenhand.columns import FORMULA_START, NAMED, column_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -81,7 +80,9 @@ def _key(letters: pl.Expr) -> pl.Expr:
     )
 
 
-def alike_notices(what: str, pairs: Sequence[tuple[str, str]]) -> tuple[Notice, ...]:
+def alike_notices(
+    what: str, pairs: Sequence[tuple[str, str]]
+) -> tuple[DataWarning, ...]:
     """Say which labels differ only in ways that people overlook.
 
     Examples:
@@ -91,33 +92,10 @@ def alike_notices(what: str, pairs: Sequence[tuple[str, str]]) -> tuple[Notice, 
     """
     if not pairs:
         return ()
-    named = ", ".join(_spelt(label, "and", similar) for label, similar in pairs[:NAMED])
-    text = f"Labels that look alike are taken for different {what}s: {named}"
-    advice = f"If they are the same, merge them with merge= or --column merge={what}."
-    message = f"{text}{and_more(len(pairs))}. {advice}"
-    return (Notice(f"similar_{what}s", message),)
+    return (DataWarning(f"similar_{what}s", {"pairs": few(map(list, pairs), NAMED)}),)
 
 
-def _spelt(label: str, between: str, similar: str) -> str:
-    r"""Show two labels, and whose letters they have if it is that in which they differ.
-
-    Examples:
-        >>> _spelt("Anna", "and", "anna")
-        "'Anna' and 'anna'"
-        >>> ascii(_spelt("Anna", "and", "\u0410nna"))
-        '"\'Anna\' and \'\\u0410nna\' (has a Cyrillic letter)"'
-    """
-    scripts = [_script(spelling) for spelling in (label, similar)]
-    parts = [
-        f"{quote(spelling)} (has a {script} letter)"
-        if script and scripts[0] != scripts[1]
-        else quote(spelling)
-        for spelling, script in zip((label, similar), scripts, strict=True)
-    ]
-    return f" {between} ".join(parts)
-
-
-def _script(label: str) -> str:
+def script_letter(label: str) -> str:
     """Return whose letter a label has that looks like a Latin one, or nothing."""
     odd = next(
         (letter for letter in label if letter.upper() in CAPITALS or letter in SMALL),
@@ -143,22 +121,20 @@ def merged_spellings(labels: pl.Series) -> dict[str, str]:
     return spellings
 
 
-def merge_notice(what: str, merged: Mapping[str, str], *, named: bool) -> Notice:
+def merge_notice(what: str, merged: Mapping[str, str], *, named: bool) -> DataWarning:
     """Say which labels were merged as the user asked, with names unless these are kept.
 
     Examples:
         >>> merge_notice("item", {"tea": "Tea"}, named=True).message
         "1 label of items merged with others that look alike: 'tea' into 'Tea'."
     """
-    text = f"{plural(len(merged), 'label')} of {what}s merged with others that look "
-    pairs = [_spelt(old, "into", new) for old, new in merged.items()]
-    examples = f": {', '.join(pairs[:NAMED])}{and_more(len(pairs))}"
-    return Notice(f"merged_{what}s", f"{text}alike{examples if named else ''}.")
+    pairs = few(map(list, merged.items() if named else ()), NAMED)
+    return DataWarning(f"merged_{what}s", {"labels": len(merged), "pairs": pairs})
 
 
 def blank_notices(
     what: str, columns: Iterable[object], *, named: bool = True
-) -> tuple[Notice, ...]:
+) -> tuple[DataWarning, ...]:
     """Say which labels stand with and without blanks around them, and are one.
 
     Examples:
@@ -175,11 +151,6 @@ def blank_notices(
     padded = spelt.filter(several & (pl.col("bare") != pl.col("label")))
     if padded.height == 0:
         return ()
-    pairs = [
-        f"{quote(column)} is {quote(bare)}"
-        for column, bare in padded.sort("label").rows()
-    ]
-    number = plural(padded["bare"].n_unique(), what)
-    text = f"Blanks around labels do not count, so spellings of {number} were merged"
-    examples = f": {', '.join(pairs[:NAMED])}{and_more(len(pairs))}"
-    return (Notice(f"blanks_{what}s", f"{text}{examples if named else ''}."),)
+    pairs = few(map(list, padded.sort("label").rows() if named else ()), NAMED)
+    facts: dict[str, Json] = {"labels": padded["bare"].n_unique(), "pairs": pairs}
+    return (DataWarning(f"blanks_{what}s", facts),)

@@ -14,14 +14,13 @@ import numpy as np
 import polars as pl
 
 from evenhand.arrays import frozen, sorted_places
-from evenhand.claims import Notice
+from evenhand.claims import DataWarning, Json, few
 from evenhand.columns import (
     LISTED,
     NAMED,
     Columns,
     Labels,
     Source,
-    and_more,
     candidates,
     code_labels,
     find_columns,
@@ -55,7 +54,6 @@ Data: TypeAlias = "Ratings | IntoDataFrame | IntoLazyFrame"
 # Between the labels of several columns that name one reviewer or item together.
 BETWEEN = " / "
 UNRATED_ITEMS = "unrated_items"
-WEIGHTS_USED = "Ratings count by weights, but not in columns mean score and spread."
 TOGETHER = (
     "If several columns name the reviewer together, name them all, as in reviewer= or "
     "--reviewer judge+prompt."
@@ -63,11 +61,6 @@ TOGETHER = (
 COUNTS = "It says how much the rating counts."
 NAMING = {"people": True, "seats": False}
 """What may stand behind the columns of the reviewer: whether a label is one person."""
-OWN_REVIEWERS = (
-    "Each score counts as a reviewer of its own: nothing says how strict anyone is, "
-    "and scores are compared as if all were equally strict. If each label is one "
-    "person, say reviewer='people' or --reviewer people."
-)
 # Labels that were made for one item are equal now and then. They are recognised among
 # so many reviewers and items, if at most this share has several ratings, and so many.
 PSEUDONYMS, ITEMS, EQUAL_SHARE, EQUAL_LABELS = 100, 10, 0.02, 3
@@ -220,7 +213,7 @@ class Ratings:
         all_items: Sequence[Label] | None = None,
         people: bool | None = None,
         titles: Mapping[str, str] | None = None,
-        notices: Sequence[Notice] = (),
+        notices: Sequence[DataWarning] = (),
         read_as: str = "",
     ) -> Ratings:
         """Take ratings from named columns; the way in for every file reader.
@@ -429,7 +422,7 @@ class Ratings:
             "sha256": self.sha256,
         }
 
-    def weighing(self, method: str, *, used: bool) -> tuple[Notice, ...]:
+    def weighing(self, method: str, *, used: bool) -> tuple[DataWarning, ...]:
         """Say whether a method uses weights, if there are any.
 
         Examples:
@@ -437,11 +430,10 @@ class Ratings:
             >>> ratings.weighing("safe", used=False)[0].message
             "Method 'safe' does not use weights: every rating counts once."
         """
-        unused = f"Method {method!r} does not use weights: every rating counts once."
-        code_and_text = (
-            ("weights_used", WEIGHTS_USED) if used else ("weights_unused", unused)
-        )
-        return () if self.weights is None else (Notice(*code_and_text),)
+        if self.weights is None:
+            return ()
+        unused = DataWarning("weights_unused", {"method": method})
+        return (DataWarning("weights_used") if used else unused,)
 
     def with_unrated_items(self, labels: Sequence[Label], total: int) -> Ratings:
         """Return the same ratings, which know of items that nobody rated.
@@ -457,15 +449,12 @@ class Ratings:
         """
         if not labels:
             return self
-        were, are = ("was", "is") if len(labels) == 1 else ("were", "are")
-        text = (
-            f"{len(labels):,} of {plural(total, 'item')} {were} not judged and {are} "
-            f"not in the result: {listing(labels)}."
-        )
+        facts: dict[str, Json] = {"case": "not_judged", "unrated": len(labels)}
+        facts |= {"total": total, "items": few(labels)}
         others = (notice for notice in self.notices if notice.code != UNRATED_ITEMS)
         taken = copy.copy(self)
         taken.unrated_labels = tuple(labels)
-        taken.notices = (Notice(UNRATED_ITEMS, text), *others)
+        taken.notices = (DataWarning(UNRATED_ITEMS, facts), *others)
         return taken
 
     def item_code(self, label: Label) -> int:
@@ -555,7 +544,7 @@ class Ratings:
         rows = taken(columns, names, source)
         blanks = _blank_notices(columns, names)
         self.unrated_labels: Labels = ()
-        notices: list[Notice] = []
+        notices: list[DataWarning] = []
         if rows["value"].null_count() > 0:
             self.unrated_labels = _unrated_items(rows, extra)
             notices = _missing_notices(rows, names.kind[:-1], self.unrated_labels)
@@ -568,7 +557,7 @@ class Ratings:
         if people is None and (pseudonyms := self._pseudonym_notices()):
             # Labels of no person are not misspelt.
             similar, people = pseudonyms, False
-        self.notices: tuple[Notice, ...] = (
+        self.notices: tuple[DataWarning, ...] = (
             *notices,
             *blanks,
             *similar,
@@ -601,7 +590,7 @@ class Ratings:
         if "weight" in rows.columns:
             self.weights = frozen(rows["weight"].to_numpy()[order])
 
-    def _pseudonym_notices(self) -> tuple[Notice, ...]:
+    def _pseudonym_notices(self) -> tuple[DataWarning, ...]:
         """Say that reviewers look like pseudonyms for one item, if they do.
 
         They rated one item each, but for a few labels that are equal by chance.
@@ -613,11 +602,8 @@ class Ratings:
             return ()
         if not 0 < several <= EQUAL_SHARE * self.n_reviewers:
             return ()
-        text = (
-            f"Reviewers look like pseudonyms for one item: all but {several:,} of "
-            f"{self.n_reviewers:,} rated one item only. {OWN_REVIEWERS}"
-        )
-        return (Notice("pseudonyms", text),)
+        facts: dict[str, Json] = {"case": "one_item", "several": several}
+        return (DataWarning("pseudonyms", {**facts, "reviewers": self.n_reviewers}),)
 
     def _split_reviewers(self) -> None:
         """Make each score that of a reviewer of its own: "anna#1", "anna#2"."""
@@ -689,8 +675,7 @@ def _number_rows(columns: dict[str, Any], item: Names, score: str) -> Ratings:
     items = label_series(columns[names.item], names.item, Source()).cast(pl.String)
     values, _ = number_series(columns[names.score], names.score, Source())
     columns["row"] = np.argsort(np.lexsort((values, items.to_numpy()))) + 1
-    text = "No column names the reviewers, so each row counts as another reviewer."
-    notices = (Notice("rows_are_reviewers", text),)
+    notices = (DataWarning("rows_are_reviewers"),)
     return Ratings.from_columns(columns, names, Source(), notices=notices)
 
 
@@ -922,7 +907,9 @@ def _compared_rows(
     return pl.DataFrame(twice).with_row_index("row")
 
 
-def _blank_notices(columns: Mapping[str, object], names: Columns) -> tuple[Notice, ...]:
+def _blank_notices(
+    columns: Mapping[str, object], names: Columns
+) -> tuple[DataWarning, ...]:
     """Say which labels were one but for blanks around them."""
     items = [names.item, names.winner, names.loser]
     parts = {"reviewer": [names.reviewer], "item": items}
@@ -954,18 +941,16 @@ def _unrated_items(rows: pl.DataFrame, extra: pl.Series | None) -> Labels:
     return tuple(items.filter(~items.cast(pl.String).is_in(present.implode())))
 
 
-def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice]:
+def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[DataWarning]:
     """Say which rows have no value, and which items are lost with them."""
     labels = [typed_labels(rows[part]) for part in ("item", "reviewer")]
     # Rows are named by their labels: a line would change with the order of rows.
     lacking = rows.with_columns(labels).filter(pl.col("value").is_null())
     named = lacking.sort("reviewer", "item").head(NAMED)
-    places = named.select(pl.format("item {} by {}", "item", "reviewer")).to_series()
-    were = "was" if lacking.height == 1 else "were"
-    left_out = f"{plural(lacking.height, 'row')} without a {noun} {were} left out"
-    text = f"{left_out}: {', '.join(places)}{and_more(lacking.height)}."
-    notices = [Notice(f"missing_{noun}s", text)]
+    places = [list(row) for row in named.select("item", "reviewer").rows()]
+    examples: Json = {"first": places, "number": lacking.height}
+    facts: dict[str, Json] = {"rows": lacking.height, "examples": examples}
+    notices = [DataWarning(f"missing_{noun}s", facts)]
     if lost:
-        text = f"Items without any {noun} are not in the result: {listing(lost)}."
-        notices.append(Notice(UNRATED_ITEMS, text))
+        notices.append(DataWarning(UNRATED_ITEMS, {"noun": noun, "items": few(lost)}))
     return notices

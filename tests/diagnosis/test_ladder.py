@@ -7,7 +7,6 @@ from evenhand.diagnosis import ladder as ladders
 from evenhand.diagnosis.ladder import (
     ASSUMPTIONS,
     CANNOT_TELL,
-    Ladder,
     climb,
     item_values,
     judge,
@@ -16,6 +15,7 @@ from evenhand.diagnosis.ladder import (
 )
 from evenhand.randomness import permutation, stream
 from evenhand.ratings import Ratings
+from evenhand.words.check_sentences import MEANINGS
 
 
 def balanced(rng: np.random.Generator, sizes: tuple[int, int, int]) -> np.ndarray:
@@ -270,14 +270,14 @@ def test_large_data_is_tried_in_part(
 @pytest.mark.parametrize(
     ("ratings", "words"),
     [
-        (Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2]), "only ranks"),
-        (Ratings.from_comparisons(["x"], ["y"]), "only comparisons"),
-        (Ratings(["a", "a"], ["x", "y"], [1, 1]), "No reviewer told two items apart"),
-        (Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 2, 3]), "One reviewer alone"),
+        (Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2]), "ranks"),
+        (Ratings.from_comparisons(["x"], ["y"]), "comparisons"),
+        (Ratings(["a", "a"], ["x", "y"], [1, 1]), "none_apart"),
+        (Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 2, 3]), "one_apart"),
     ],
 )
 def test_says_why_there_is_no_ladder(ratings: Ratings, words: str) -> None:
-    assert words in why_no_ladder(ratings)
+    assert why_no_ladder(ratings) == words
 
 
 def test_says_when_there_are_too_many_comparisons(
@@ -285,7 +285,7 @@ def test_says_when_there_are_too_many_comparisons(
 ) -> None:
     monkeypatch.setattr(ladders, "MOST_COMPARISONS", 2)
     ratings = Ratings(list("aaabbb"), list("xyz") * 2, range(6))
-    assert "more than 2 comparisons" in why_no_ladder(ratings)
+    assert why_no_ladder(ratings) == "too_many"
 
 
 def test_unrated_items_are_in_the_middle() -> None:
@@ -295,9 +295,7 @@ def test_unrated_items_are_in_the_middle() -> None:
 
 
 def test_verdicts_have_a_meaning_each() -> None:
-    assert set(ladders.MEANINGS) == {*ASSUMPTIONS, CANNOT_TELL}
-    one = Ladder((), CANNOT_TELL, 1, 1, 1, 1)
-    assert ladders.ladder_sentence(one).startswith("Inconclusive: all models")
+    assert set(MEANINGS) == {*ASSUMPTIONS, CANNOT_TELL}
 
 
 def test_pairs_of_busy_reviewers_are_cut_down_by_lot() -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from evenhand.models.adaptive import adaptive, adaptive_again, rho_sentence
+from evenhand.models.adaptive import adaptive, adaptive_again
 from evenhand.models.bradley_terry import bradley_terry
 from evenhand.ratings import Ratings
 from tests.models.test_additive import Dense, noisy
@@ -104,15 +104,6 @@ def test_rounding_does_not_decide_whether_an_exact_half_is_wild(
     assert fit.rho == pytest.approx(0.5, abs=1e-6)
     assert len(set(fit.groups.tolist())) == 3
     assert [notice.code for notice in fit.notices] == ["unlinked_groups"]
-
-
-def test_rho_is_put_into_words() -> None:
-    assert rho_sentence(0.081) == (
-        "Reviewer offsets explain 8% of the variance, so scores are compared across "
-        "reviewers."
-    )
-    assert "in part" in rho_sentence(0.4)
-    assert "own order" in rho_sentence(0.99)
 
 
 @pytest.mark.parametrize("table", [2, 400])

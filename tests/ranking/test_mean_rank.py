@@ -19,7 +19,6 @@ from evenhand.posets.averaging import (
 from evenhand.posets.graph import comparisons, edges, from_edges, is_ordering
 from evenhand.posets.orderings import all_orderings, topological_order
 from evenhand.ranking.methods import MeanRank
-from evenhand.ranking.notices import by_lot
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 from tests.strategies import consistent_ratings
@@ -200,15 +199,6 @@ def test_many_items_are_ranked_without_their_places() -> None:
     assert told(result)["tied_mean_ranks"].endswith("; and 1,997 groups more.")
     with pytest.raises(OptionError, match="p_top is not known by method 'mean-rank'"):
         result.p_top(1)
-
-
-def test_groups_ordered_by_lot_are_counted() -> None:
-    groups = [(2 * at, 2 * at + 1) for at in range(4)]
-    message = by_lot("means", groups, list("abcdefgh"))
-    assert message == (
-        "Items with equal means are ordered at random: 'a', 'b'; 'c', 'd'; 'e', 'f'; "
-        "and 1 group more."
-    )
 
 
 # The proxy.

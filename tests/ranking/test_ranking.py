@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand import designs
 from evenhand.ab.weights import rational
-from evenhand.claims import Label, Notice
+from evenhand.claims import DataWarning, Label
 from evenhand.errors import ContradictionError, OptionError, RatingsError
 from evenhand.method import as_method, methods
 from evenhand.models.means import item_means
@@ -70,7 +70,7 @@ def from_rows(rows: list[tuple[str, str, float]]) -> Ratings:
     return Ratings(reviewers, items, scores)
 
 
-def codes(notices: tuple[Notice, ...]) -> list[str]:
+def codes(notices: tuple[DataWarning, ...]) -> list[str]:
     return [notice.code for notice in notices]
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand.ab.law import ScoreCounts, count_sides
-from evenhand.claims import Json, Label, Notice
+from evenhand.claims import DataWarning, Json, Label, few
 from evenhand.columns import Source, code_labels, label_series, number_series, place_of
 from evenhand.engines.counts import MOST_LEVELS, Counts, Once
-from evenhand.errors import OptionError, RatingsError, listing, plural, quote
+from evenhand.errors import OptionError, RatingsError, listing, quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ class Sides:
     pairing: Pairing
     data: Mapping[str, Json]
     lists: tuple[Floats, Floats] | None = None
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
     verdict: int | None = None
     groups: tuple[tuple[Label, ...], tuple[Label, ...]] | None = None
     once: Once | None = None
@@ -132,7 +132,7 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
 
 def _other_notices(
     data: Ratings | Counts, labels: tuple[Label, Label]
-) -> tuple[Notice, ...]:
+) -> tuple[DataWarning, ...]:
     """Leave out the notice of an item without a score: it is said in the refusal."""
     hidden = "unrated_items" if set(data.unrated_labels) <= set(labels) else ""
     return tuple(notice for notice in data.notices if notice.code != hidden)
@@ -298,7 +298,7 @@ def _settle_both(
     twice: Codes,
     labels: tuple[Label, Label],
     both: Both | None,
-) -> tuple[list[Codes], int | None, Notice]:
+) -> tuple[list[Codes], int | None, DataWarning]:
     """Follow the reviewers of both items if they agree, or leave them out, as asked."""
     reviewers = [ratings.reviewer_labels[code] for code in twice.tolist()]
     reviewers.sort(key=place_of)
@@ -312,8 +312,7 @@ def _settle_both(
     theirs = [np.isin(ratings.reviewer_codes[side], twice) for side in rows]
     if both == "drop":
         kept = [side[~own] for side, own in zip(rows, theirs, strict=True)]
-        text = f"Reviewers who scored both items are left out: {names}."
-        return kept, None, Notice("both_dropped", text)
+        return kept, None, DataWarning("both_dropped", {"reviewers": few(reviewers)})
     first_scores, second_scores = (
         ratings.preference[side[own]] for side, own in zip(rows, theirs, strict=True)
     )
@@ -328,12 +327,9 @@ def _settle_both(
             f"{len(twice) - wins - losses} ties. Use both='drop' to leave them out."
         )
     verdict = 0 if wins else 1
-    text = (
-        f"{plural(len(twice), 'reviewer')} scored both items and put "
-        f"{labels[verdict]!r} above {labels[1 - verdict]!r}; that decides, and no "
-        "other score was used."
-    )
-    return rows, verdict, Notice("both_decided", text)
+    facts: dict[str, Json] = {"reviewers": len(twice), "winner": labels[verdict]}
+    facts["loser"] = labels[1 - verdict]
+    return rows, verdict, DataWarning("both_decided", facts)
 
 
 def _order_by_pair(

@@ -30,7 +30,7 @@ from evenhand.ab.pvalues import (
     mean_of,
     p_values,
 )
-from evenhand.claims import Drawn, Json, Label, Notice, tail
+from evenhand.claims import DataWarning, Drawn, Json, Label, tail
 from evenhand.designs import Matched
 from evenhand.designs.assignment import declare
 from evenhand.designs.design import TwoItemDesign
@@ -53,12 +53,10 @@ if TYPE_CHECKING:
     from evenhand.designs.assignment import Assignment, Declared
     from evenhand.ratings import Data, Names
     from evenhand.words import cards, lines
-    from evenhand.words import claims as words_of_claims
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
 else:
     cards, lines = lazy("evenhand.words.cards"), lazy("evenhand.words.lines")
-    words_of_claims = lazy("evenhand.words.claims")
 
 __all__ = ["BOTH", "Comparison", "compare"]
 
@@ -145,7 +143,7 @@ class Comparison(Drawn):
     parameters: Mapping[str, Json]
     seed: int
     data: Mapping[str, Json]
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
     scores: Summary | None = None
     difference: Difference | None = None
     test: PValues | None = None
@@ -376,17 +374,11 @@ def compare(
 
 def _turnout_notices(
     sides: Sides, declared: Declared[TwoItemDesign]
-) -> Iterator[Notice]:
+) -> Iterator[DataWarning]:
     """Say that the numbers of scores do not fit the design, if they do not."""
     uneven = uneven_turnout(sides, declared)
     if uneven is not None and sides.verdict is None:
-        text = (
-            "The counts contradict the design: "
-            f"{words_of_claims.uneven_counts(uneven)}, if whether "
-            "people answer has nothing to do with their item. So nothing is claimed, "
-            "and the p-values do not hold. Find out who did not answer, and why."
-        )
-        yield Notice("counts_contradict_design", text)
+        yield DataWarning("counts_contradict_design", uneven)
 
 
 def _summary(sides: Sides) -> Summary:
@@ -413,7 +405,7 @@ def _test(
     test: str | None,
     design: TwoItemDesign | None,
     seed: int,
-) -> tuple[PValues | None, Difference | None, tuple[Notice, ...]]:
+) -> tuple[PValues | None, Difference | None, tuple[DataWarning, ...]]:
     """Test that neither item is better, by drawing the assignment again.
 
     If no test is asked for, means and medians are tested themselves; the others by
@@ -428,12 +420,8 @@ def _test(
     partners = design is not None and design.symmetry == "partners"
     in_order = partners and sides.pairing == "given"
     if group and sides.groups is None and not in_order:
-        text = (
-            f"There are no p-values: nothing says which {group} each "
-            "reviewer belongs to. Name the column with --column pair=COLUMN, or give "
-            "the assignment."
-        )
-        return None, mean_difference(*tables), (Notice("groups_unknown", text),)
+        lacking = DataWarning("groups_unknown", {"group": group})
+        return None, mean_difference(*tables), (lacking,)
     statistic = chosen.test_statistic(paired=partners)
     if test is not None and not statistic.startswith(test):
         statistic = test

@@ -14,8 +14,8 @@ from evenhand.ab.checker import answer, check_rule
 from evenhand.ab.pvalues import leading_item
 from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolves, toss
 from evenhand.arrays import Floats, Numbers, difference
-from evenhand.claims import Json, Notice
-from evenhand.errors import OptionError, name_of, plural, require_function
+from evenhand.claims import DataWarning, Json
+from evenhand.errors import OptionError, name_of, require_function
 from evenhand.method import Method, choice, option
 from evenhand.randomness import permutation, stream, uniforms
 
@@ -36,16 +36,6 @@ FAIR = 0.5
 OWN_PAIRINGS = 200
 # A function that says the same in all pairings, up to rounding, does not look at them.
 ROUNDING = 1e-12
-UNEQUAL = (
-    "{} has {} and {} has {}. Votes pair {} of each. Given unequal counts, means, "
-    "medians and rules of your own can be worse than a coin. If reviewers were "
-    "assigned at random, they are not worse on average over all counts that could have "
-    "come out (Theorem G)."
-)
-BEYOND_FLOATS = (
-    "Some gaps in scores are so large that this weight all but decides their votes. "
-    "There a larger gap weighs more by less than p_first shows."
-)
 
 
 class Outcome(NamedTuple):
@@ -71,7 +61,7 @@ class Outcome(NamedTuple):
     gaps_shown: bool = True
     first_wins: bool = False
     pairing: Pairing | None = None
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
 
 
 def _certain(here: float, decided_by: str) -> Outcome:
@@ -159,21 +149,17 @@ class Rule(Method):
             notices=tuple(self._notices(sides, part)),
         )
 
-    def _notices(self, sides: Sides, part: Outcome) -> Iterator[Notice]:
-        counts, (first, second) = sides.sizes, map(repr, sides.items)
+    def _notices(self, sides: Sides, part: Outcome) -> Iterator[DataWarning]:
+        counts = sides.sizes
         if counts[0] != counts[1] and not self.blind:
-            many = plural(counts[0], "score")
-            text = UNEQUAL.format(first, many, second, counts[1], min(counts))
-            yield Notice("unequal_counts", text)
+            facts: dict[str, Json] = {"items": list(sides.items)}
+            facts |= {"scores": list(counts), "pairs": min(counts)}
+            yield DataWarning("unequal_counts", facts)
         if not part.gaps_shown:
-            yield Notice("gap_beyond_floats", BEYOND_FLOATS)
+            yield DataWarning("gap_beyond_floats", {"case": "votes"})
         if part.law.pairings:
-            text = (
-                f"p_first is estimated from {part.law.pairings} sampled pairings, "
-                f"standard error {part.law.se:.2g}; there are too many pairings for "
-                "the exact average."
-            )
-            yield Notice("sampled_pairings", text)
+            facts = {"pairings": part.law.pairings, "error": part.law.se}
+            yield DataWarning("sampled_pairings", facts)
 
     @classmethod
     def of_function(cls, function: Callable[..., object]) -> Self:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from evenhand._outputs import Output
-    from evenhand.claims import Notice
+    from evenhand.claims import DataWarning
     from evenhand.designs.assignment import Assignment
     from evenhand.formats.layouts import ReadOptions
     from evenhand.words import tables as words
@@ -243,7 +243,7 @@ def show(
     deliver(text, options["output"], files)
 
 
-def note(notices: Iterable[Notice], seed: int | None = None) -> None:
+def note(notices: Iterable[DataWarning], seed: int | None = None) -> None:
     """Print notices and the seed to standard error."""
     for notice in notices:
         click.echo(f"Note ({notice.code}): {printable(notice.message)}", err=True)

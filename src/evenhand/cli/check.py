@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -80,8 +81,9 @@ def explain(result: Check, survived: Warp | None = None) -> str:
         >>> print(explain(found).splitlines()[0])
         2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.
     """
-    from evenhand.diagnosis import check, ladder
+    from evenhand.diagnosis import ladder
     from evenhand.words import tables
+    from evenhand.words.check_sentences import share_text
     from evenhand.words.text import sentences
 
     clear = [
@@ -103,7 +105,12 @@ def explain(result: Check, survived: Warp | None = None) -> str:
         return TABLE
 
     facts = {"check": result, "clear": clear[:SHOWN], "hidden": len(clear[SHOWN:])}
-    facts |= {"share_text": check.share_text, "ladder": ladder, "tables": tables}
+    facts |= {
+        "share_text": share_text,
+        "asdict": asdict,
+        "ladder": ladder,
+        "tables": tables,
+    }
     facts |= {"codes": {warning.code for warning in result.notices}, "table": table}
     facts["said"] = lambda *codes: [
         finding for finding in result.findings if finding.code in codes

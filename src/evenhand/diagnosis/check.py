@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.claims import CONFIDENCE, Drawn, Json, Notice, tail
+from evenhand.claims import DataWarning, Drawn, Json, few, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import ladder, reviewers
 from evenhand.diagnosis.reviewers import (
@@ -23,7 +23,7 @@ from evenhand.diagnosis.reviewers import (
     NOT_ENOUGH,
     UNRELATED,
 )
-from evenhand.errors import OptionError, listing, plural, quote, require_whole
+from evenhand.errors import OptionError, quote, require_whole
 from evenhand.lazy import lazy
 from evenhand.models.adaptive import adaptive
 from evenhand.models.design import data_notices, linked_groups
@@ -36,18 +36,17 @@ from evenhand.ranking.notices import information_notices
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evenhand.arrays import Codes
     from evenhand.claims import Label
     from evenhand.models.design import Fit
     from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Data, Names
-    from evenhand.words import cards
-
-    Found = Iterator[tuple[str, str]]
+    from evenhand.words import cards, check_sentences
 else:
     cards = lazy("evenhand.words.cards")
+    check_sentences = lazy("evenhand.words.check_sentences")
 
 # Bars of a histogram, labels named, and groups listed; in a sentence, fewer.
 BARS, NAMED, LISTED, WORST = 12, 8, 20, 5
@@ -57,12 +56,8 @@ FEW_REVIEWS = 3
 # What further reviews are counted for.
 PAIR = "probability that these two are in their true order"
 SIDE = "average share of the {} items near the cut that are on their true side"
-# Notices that a finding repeats.
-SAMPLED = Notice(
-    "pairs_sampled",
-    "There are too many pairs of items to count them all; some items of each busy "
-    "reviewer were chosen at random.",
-)
+SAMPLED = DataWarning("pairs_sampled")
+# Warnings that a finding repeats.
 TOLD = (
     *("fixed_sums", "no_information", "no_ladder", "no_needed"),
     "one_rating_reviewers",
@@ -85,10 +80,9 @@ class Distribution:
     max: int
     histogram: tuple[dict[str, int], ...]
 
-    def __str__(self) -> str:
-        if self.min == self.max:
-            return f"{self.max:,}"
-        return f"{self.min:,} to {self.max:,} (median {self.median:g})"
+    def facts(self) -> dict[str, Json]:
+        """Return what a sentence says of it."""
+        return {"min": self.min, "median": self.median, "max": self.max}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +208,7 @@ class Check(Drawn):
     """
 
     kind: str
-    findings: tuple[Notice, ...]
+    findings: tuple[DataWarning, ...]
     load: Distribution
     reviews: Distribution
     single: Named
@@ -229,7 +223,7 @@ class Check(Drawn):
     parameters: Mapping[str, Json]
     seed: int
     data: Mapping[str, Json]
-    notices: tuple[Notice, ...]
+    notices: tuple[DataWarning, ...]
     ratings: Ratings | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Json]:
@@ -243,6 +237,10 @@ class Check(Drawn):
         entries: dict[str, Json] = asdict(replace(self, ratings=None))
         for name in ("parameters", "seed", "data", "notices", "ratings"):
             del entries[name]
+        entries["findings"] = [finding.to_dict() for finding in self.findings]
+        if self.ladder is not None:
+            meaning = check_sentences.ladder_meaning(self.ladder.verdict)
+            entries["ladder"] = {**asdict(self.ladder), "meaning": meaning}
         return {"schema": "evenhand.check/1", **entries, **tail(self, method="check")}
 
     def to_frame(self) -> pl.DataFrame:
@@ -324,13 +322,13 @@ def check(
         shares = reviewers.variance_shares(model, fit.variances, source)
     climbed, why = ladder.ladder_or_why(ratings)
     if why:
-        notices.append(Notice("no_ladder", f"The ladder is left out. {why}"))
+        facts: dict[str, Json] = {"case": why, "most": ladder.MOST_COMPARISONS}
+        notices.append(DataWarning("no_ladder", facts))
     say("Simulating")
     if top is not None:
         codes, source = _codes(ratings, order, fit, seed), stream(seed, "check: needed")
         more, why = reviewers.further_reviews(ratings, model, codes, top, source)
-        text = f"How many more reviews are needed takes a fitted model, and {why}."
-        notices += [] if more else [Notice("no_needed", text)]
+        notices += [] if more else [DataWarning("no_needed", {"case": why})]
     result = Check(
         kind=ratings.kind,
         load=distribution(loads),
@@ -471,202 +469,118 @@ def find_contradictions(
     )
 
 
-def findings(result: Check) -> tuple[Notice, ...]:
+def findings(result: Check) -> tuple[DataWarning, ...]:
     """Say what matters most.
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> for one in check(Ratings(["a"], ["x"], [1]), rng=7).findings:
-        ...     print(one.code)
+        >>> for finding in check(Ratings(["a"], ["x"], [1]), rng=7).findings:
+        ...     print(finding.code)
         sizes
         no_ladder
         strictness
         few_reviews
         single
     """
-    parts = (
-        [("sizes", sizes_sentence(result))],
-        _repeat(result, "no_information"),
-        _repeat(result, "fixed_sums"),
-        _say_groups(result),
-        _say_model(result),
-        _contradictions(result),
-        _say_variance(result),
-        _strictness(result),
-        _correlations(result),
-        _quality(result),
-    )
-    return tuple(Notice(code, text) for part in parts for code, text in part)
-
-
-def sizes_sentence(result: Check) -> str:
-    """Count the ratings, and say how they are spread."""
-    reviewers, items = result.data["reviewers"], result.data["items"]
-    what = {"scores": "score", "ranks": "rank", "comparisons": "comparison"}
-    number = reviewers if result.kind == "comparisons" else result.data["ratings"]
-    text = f"{plural(number, what[result.kind])} of {plural(items, 'item')}"
-    if result.kind == "comparisons":
-        return f"{text}; an item has {result.reviews} of them."
-    text += f" by {plural(reviewers, 'reviewer')}: a reviewer rated {result.load}"
-    return f"{text}, an item has {result.reviews}."
-
-
-def _repeat(result: Check, code: str) -> Found:
     return (
-        (code, warning.message) for warning in result.notices if warning.code == code
+        _count_sizes(result),
+        *_repeat(result, "no_information", "fixed_sums"),
+        *_find_groups(result),
+        *_find_model(result),
+        *_find_contradictions(result),
+        *_find_variance(result),
+        *_find_strictness(result),
+        *_find_correlations(result),
+        *_find_quality(result),
     )
 
 
-def _say_groups(result: Check) -> Found:
+def _count_sizes(result: Check) -> DataWarning:
+    reviewers = result.data["reviewers"]
+    number = reviewers if result.kind == "comparisons" else result.data["ratings"]
+    facts: dict[str, Json] = {"kind": result.kind, "number": number}
+    facts |= {"reviewers": reviewers, "items": result.data["items"]}
+    facts |= {"load": result.load.facts(), "reviews": result.reviews.facts()}
+    return DataWarning("sizes", facts)
+
+
+def _repeat(result: Check, *codes: str) -> Iterator[DataWarning]:
+    for code in codes:
+        yield from (warning for warning in result.notices if warning.code == code)
+
+
+def _find_groups(result: Check) -> Iterator[DataWarning]:
     groups = result.groups
     if groups.count == 1:
         return
-    # One item alone, or none compared at all, is a single sentence.
     if groups.listed[0].size == 1:
-        text = "No reviewer's order connects any two items, so orders alone say nothing"
-        yield "groups", f"{text}; only scores compared across reviewers can."
+        yield DataWarning("groups", {"case": "alone"})
         return
-    listed = "; ".join(
-        f"{plural(group.size, 'item')}: {_some(group.items, group.size)}"
+    listed: list[Json] = [
+        {"first": list(group.items[:SHOWN_LABELS]), "number": group.size}
         for group in groups.listed[:SHOWN_GROUPS]
-    )
-    more = groups.count - SHOWN_GROUPS
-    listed += f"; and {plural(more, 'more group')}" if more > 0 else ""
-    text = f"The items fall into {groups.count:,} groups that no comparison connects; "
-    text += "items of different groups cannot be ordered by reviewers' orders"
-    yield "groups", f"{text} ({listed})."
+    ]
+    yield DataWarning("groups", {"groups": groups.count, "listed": listed})
 
 
-def _some(labels: Iterable[object], size: int) -> str:
-    listed = list(labels)[:SHOWN_LABELS]
-    more = f" and {size - len(listed):,} more" if size > len(listed) else ""
-    return listing(listed) + more
-
-
-def _say_model(result: Check) -> Found:
+def _find_model(result: Check) -> Iterator[DataWarning]:
     if result.ladder is not None:
-        yield "ladder", ladder.ladder_sentence(result.ladder)
-    yield from _repeat(result, "no_ladder")
-    yield from _repeat(result, "no_needed")
+        shares = [rung.accuracy for rung in result.ladder.rungs]
+        facts: dict[str, Json] = {"best": max(shares), "worst": min(shares)}
+        yield DataWarning("ladder", {"verdict": result.ladder.verdict, **facts})
+    yield from _repeat(result, "no_ladder", "no_needed")
     if result.needed is not None:
-        yield "needed", needed_sentence(result.needed)
+        needed = asdict(result.needed)
+        names = ("top", "above", "below", "near", "pair", "side")
+        yield DataWarning("needed", {name: needed[name] for name in names})
 
 
-def needed_sentence(cut: reviewers.Needed) -> str:
-    """Say how many more reviews the items at a cut need."""
-    pair, side = (
-        [f"{100 * target.probability:g}%: {more_reviews(target)}" for target in targets]
-        for targets in (cut.pair, cut.side)
-    )
-    return (
-        f"At the cut after {plural(cut.top, 'item')} in the order of the ranking, "
-        f"additional reviews needed per item to put {cut.above!r} and {cut.below!r} in "
-        f"their true order with a probability of {'; of '.join(pair)}; and to have, of "
-        f"the {plural(cut.near, 'item')} near the cut, on their true side on average "
-        f"{'; '.join(side)}."
-    )
+def _find_contradictions(result: Check) -> Iterator[DataWarning]:
+    counts = result.contradictions
+    if counts.in_cycles:
+        facts: dict[str, Json] = {"both_orders": counts.both_orders}
+        facts |= {"repeated": counts.repeated, "in_cycles": counts.in_cycles}
+        yield DataWarning("contradictions", {**facts, "items": result.data["items"]})
+    elif counts.compared:
+        yield DataWarning("contradictions", {"case": "none"})
 
 
-def more_reviews(target: reviewers.Target) -> str:
-    """Say how many more reviews a target needs.
-
-    Examples:
-        >>> from evenhand.diagnosis.reviewers import Target
-        >>> more_reviews(Target(0.8, 12, 11, 14)), more_reviews(Target(0.8, 0, 0, 0))
-        ('12 (11 to 14)', 'none')
-        >>> more_reviews(Target(0.95, None, None, None))
-        'not within 100'
-    """
-    if target.reviews is None:
-        return "not within 100"
-    if target.reviews == 0:
-        return "none"
-    if target.low == target.high:
-        return str(target.reviews)
-    high = "over 100" if target.high is None else str(target.high)
-    return f"{target.reviews} ({target.low} to {high})"
-
-
-def _contradictions(result: Check) -> Found:
-    counts, code = result.contradictions, "contradictions"
-    if counts.in_cycles == 0:
-        if counts.compared:
-            yield code, "The reviewers' orders do not contradict each other."
-        return
-    text = ""
-    if counts.repeated:
-        text = (
-            f"Reviewers disagree on {counts.both_orders:,} of the {counts.repeated:,} "
-        )
-        text += "pairs ordered by several reviewers; "
-    items, inside = result.data["items"], f"{counts.in_cycles:,}"
-    share = f"all {inside}" if counts.in_cycles == items else f"{inside} of {items:,}"
-    text += f"{share} items are in a preference cycle."
-    yield code, f"{text[:1].upper()}{text[1:]}"
-
-
-def _say_variance(result: Check) -> Found:
+def _find_variance(result: Check) -> Iterator[DataWarning]:
     variance = result.variance
     if variance is None:
         return
-    names = ("items' values", "reviewers' offsets", "the rest")
-    shares = zip(names, (variance.item, variance.reviewer, variance.rest), strict=True)
-    parts = ", ".join(f"{name} {share_text(share)}" for name, share in shares if share)
-    text = f"Variance of scores, as ranks among all: {parts} "
-    yield "variance", f"{text}({100 * CONFIDENCE:g}% intervals)."
+    shares = asdict(variance)
+    parts = {part: shares[part] for part in ("item", "reviewer", "rest")}
+    yield DataWarning("variance", parts)
     if variance.item is None:
-        yield "confounded", "Items' values cannot be told from the rest here."
+        yield DataWarning("confounded", {"case": "items"})
     if variance.reviewer is None and not any(_repeat(result, "fixed_sums")):
-        yield "confounded", "Offsets cannot be told from the rest here."
+        yield DataWarning("confounded", {"case": "reviewers"})
 
 
-def share_text(share: reviewers.Share) -> str:
-    """Show a share in per cent with its interval.
-
-    Examples:
-        >>> from evenhand.diagnosis.reviewers import Share
-        >>> share_text(Share(0.64, 0.553, 0.71))
-        '64% (55 to 71)'
-    """
-    ends = f"{100 * share.low:.0f} to {100 * share.high:.0f}"
-    return f"{100 * share.share:.0f}% ({ends})"
-
-
-def _strictness(result: Check) -> Found:
+def _find_strictness(result: Check) -> Iterator[DataWarning]:
     words = [reviewer.strictness for reviewer in result.reviewers]
     strict, lenient, unknown = map(words.count, ("strict", "lenient", NOT_ENOUGH))
     if not words:
         return
-    fixed = any(_repeat(result, "fixed_sums"))
-    if unknown == len(words) and not fixed:
-        yield "strictness", "No reviewer rated enough to say how strict they are."
+    facts: dict[str, Json] = {"strict": strict, "lenient": lenient}
+    facts |= {"unknown": unknown, "reviewers": len(words)}
+    if any(_repeat(result, "fixed_sums")):
+        facts = {"case": "fixed_sums"}
+    elif unknown == len(words):
+        yield DataWarning("strictness", {"case": "unknown"})
         return
-    text = f"{plural(strict, 'reviewer')} clearly strict, {lenient:,} clearly lenient"
-    if not strict and not lenient:
-        text = "No reviewer is clearly strict or lenient"
-    if unknown:
-        text += f"; not enough ratings to say for {unknown:,} of {len(words):,}"
-    if fixed:
-        text = "Nothing says how strict reviewers are: the form fixes what their scores"
-        text += " add up to"
-    yield "strictness", f"{text}."
-    parts = []
-    verbs = {AGAINST: ("goes", "go")} | dict.fromkeys(
-        (UNRELATED, LITTLE), ("has", "have")
-    )
-    for word, (singular_verb, plural_verb) in verbs.items():
+    yield DataWarning("strictness", facts)
+    departing: list[Json] = []
+    for word in (AGAINST, UNRELATED, LITTLE):
         names = [each.reviewer for each in result.reviewers if each.agreement == word]
-        verb = singular_verb if len(names) == 1 else plural_verb
         if names:
-            named = f"{plural(len(names), 'reviewer')} ({_some(names, len(names))})"
-            parts.append(f"{named} {verb} {word}")
-    if parts:
-        text = f"{' and '.join(parts)}, so no strictness is given for them. Of 100 "
-        text += "reviewers who rate like the others, about 1 at most would be named"
-        yield "disagreeing", f"{text} here."
+            departing.append([word, few(names, SHOWN_LABELS)])
+    if departing:
+        yield DataWarning("disagreeing", {"reviewers": departing, "against": AGAINST})
 
 
-def _correlations(result: Check) -> Found:
+def _find_correlations(result: Check) -> Iterator[DataWarning]:
     """Say how far each of a few reviewers with many ratings agrees with the others."""
     people = [
         reviewer for reviewer in result.reviewers if reviewer.correlation is not None
@@ -676,41 +590,26 @@ def _correlations(result: Check) -> Found:
     common = reviewers.common_items(result.ratings)
     if min(common[reviewer.reviewer] for reviewer in people) < MANY_ITEMS:
         return
-    parts = []
+    rows: list[Json] = []
     for reviewer in sorted(people, key=lambda reviewer: reviewer.correlation or 0.0):
         numbers = np.array(reviewer.correlation), np.array(common[reviewer.reviewer])
-        low, high = reviewers.correlation_interval(*numbers)
-        ends = f"{low:.2f} to {high:.2f}"
-        parts.append(f"{reviewer.reviewer!r} {reviewer.correlation:.2f} ({ends})")
-    text = "Correlation with the others' scores of the same items, with "
-    text += f"{100 * CONFIDENCE:g}% intervals: {', '.join(parts)}."
-    if all(reviewer.agreement == NOT_ENOUGH for reviewer in people):
-        text += f" {plural(len(people), 'reviewer')} are too few to say who departs."
-    yield "correlations", text
+        low, high = map(float, reviewers.correlation_interval(*numbers))
+        row = {"reviewer": reviewer.reviewer, "correlation": reviewer.correlation}
+        rows.append({**row, "low": low, "high": high})
+    too_few = all(reviewer.agreement == NOT_ENOUGH for reviewer in people)
+    yield DataWarning("correlations", {"reviewers": rows, "too_few": too_few})
 
 
-def _quality(result: Check) -> Found:
+def _find_quality(result: Check) -> Iterator[DataWarning]:
     if result.kind != "comparisons" and result.reviews.median < FEW_REVIEWS:
-        text = f"Half of the items or more have fewer than {FEW_REVIEWS} reviews, so "
-        yield "few_reviews", f"{text}their positions rest on one or two opinions."
-    if result.ties.tied:
-        share = 100 * result.ties.share
-        percent = f"{share:.0f}" if share >= 1 else f"{share:.1g}"
-        named = plural(result.ties.reviewers, "reviewer")
-        text = (
-            f"{percent}% of the pairs that one reviewer rated are tied, by {named}; a "
-        )
-        yield (
-            "ties",
-            f"{text}tie orders nothing, and voids the paper's ranking guarantees.",
-        )
+        yield DataWarning("few_reviews", {"fewest": FEW_REVIEWS})
+    ties, flat = result.ties, result.flat
+    if ties.tied:
+        facts: dict[str, Json] = {"share": ties.share, "reviewers": ties.reviewers}
+        yield DataWarning("ties", facts)
     if result.single.count:
-        text = (
-            f"{plural(result.single.count, 'reviewer')} rated a single item, so they "
-        )
-        text += "provide no comparison and no estimate of strictness."
-        yield "single", text
-    if result.flat.count:
-        named = _some(result.flat.reviewers, result.flat.count)
-        text = f"{plural(result.flat.count, 'reviewer')} gave all their items the same "
-        yield "flat", f"{text}score: {named}."
+        yield DataWarning("single", {"reviewers": result.single.count})
+    if flat.count:
+        first: list[Json] = list(flat.reviewers[:SHOWN_LABELS])
+        named: Json = {"first": first, "number": flat.count}
+        yield DataWarning("flat", {"reviewers": flat.count, "named": named})

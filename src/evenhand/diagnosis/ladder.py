@@ -30,21 +30,6 @@ if TYPE_CHECKING:
 ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
 METHODS = ("mean", "additive", "affine", "isotonic", "bradley-terry")
 CANNOT_TELL = "cannot tell"
-MEANINGS = {
-    "none": "Scores as they are predict better than orders alone, and allowing for how "
-    "reviewers differ is not clearly better.",
-    "offset": "It pays to allow for how strict each reviewer is, and allowing for more "
-    "is not clearly better.",
-    "offset and slope": "It pays to allow for how strict each reviewer is and how "
-    "widely they spread their scores, and allowing for more is not clearly better.",
-    "monotone": "It pays to allow each reviewer an increasing scale of their own, "
-    "whatever its shape.",
-    "order only": "Each reviewer's own order of items predicts best; the scores behind "
-    "it mislead.",
-    CANNOT_TELL: "All models predict held-out comparisons about equally well, so they "
-    "do not show whether scores can be compared across reviewers. See the variance "
-    "shares.",
-}
 # One assumption beats another if it predicts so much more rightly, and the difference
 # is so sure, for each of the four others.
 MATTERS, DOUBT = 0.02, 0.01 / 4
@@ -65,17 +50,10 @@ FOLDS = 10
 TEN_FOLDS, FIVE_FOLDS, MANY_LEVELS = 3_000, 60_000, 300
 # Bradley-Terry goes through all pairs some thirty times.
 MOST_COMPARISONS = 200_000_000
-# Why so many reviewers who told items apart are too few.
-TOO_FEW = {
-    0: "No reviewer told two items apart, so there is no comparison to predict.",
-    1: "One reviewer alone told items apart, so nobody else's ratings can predict what "
-    "they put higher.",
-}
-TOO_FEW_TRIED = {
-    0: "The part of the reviewers that was tried made no comparison: nothing can be "
-    "tested.",
-    1: "One comparison only: nothing can be tested.",
-}
+# Why so few reviewers who told items apart, and comparisons that were tried, say
+# nothing; cases of the warning.
+TOO_FEW = {0: "none_apart", 1: "one_apart"}
+TOO_FEW_TRIED = {0: "none_tried", 1: "one_tried"}
 # Standard errors by reviewer mean little with fewer reviewers.
 FEWEST_JUDGED = 5
 # Pairs are held as rows of a table: some 40 MB, and well under a second.
@@ -208,7 +186,6 @@ class Ladder:
         reviewers: Number of reviewers who made them.
         folds: In how many parts reviewers were held out.
         tried: How many of the parts were tried.
-        meaning: The verdict in words.
     """
 
     rungs: tuple[Rung, ...]
@@ -217,27 +194,20 @@ class Ladder:
     reviewers: int
     folds: int
     tried: int
-    meaning: str = ""
 
 
 def why_no_ladder(ratings: Ratings) -> str:
-    """Say why there is no ladder for these ratings; nothing if there is.
+    """Return why there is no ladder, a case of the warning; nothing if there is one.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> why_no_ladder(Ratings(["a", "b"], ["x", "x"], [1, 2]))
-        'No reviewer told two items apart, so there is no comparison to predict.'
+        'none_apart'
     """
     if ratings.kind != "scores":
-        return (
-            f"There are only {ratings.kind}, no scores, so nothing but each "
-            "reviewer's order can be used."
-        )
+        return ratings.kind
     if count_pairs(np.bincount(ratings.reviewer_codes)) > MOST_COMPARISONS:
-        return (
-            f"Reviewers made more than {MOST_COMPARISONS:,} comparisons, which would "
-            "take too long."
-        )
+        return "too_many"
     reviewers, values = ratings.reviewer_codes, ratings.preference
     # A difference of large scores could leave the floats.
     ordered = (reviewers[1:] == reviewers[:-1]) & (values[1:] != values[:-1])
@@ -249,8 +219,8 @@ def ladder_or_why(ratings: Ratings) -> tuple[Ladder | None, str]:
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> ladder_or_why(Ratings(["a", "b"], ["x", "x"], [1, 2]))[1][:30]
-        'No reviewer told two items apa'
+        >>> ladder_or_why(Ratings(["a", "b"], ["x", "x"], [1, 2]))
+        (None, 'none_apart')
     """
     if why := why_no_ladder(ratings):
         return None, why
@@ -306,7 +276,7 @@ def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
     if judged.any():
         rungs, verdict = judge(right[:, judged], total[judged])
     sizes = n_pairs, int(judged.sum()), folds, tried
-    return Ladder(rungs, verdict, *sizes, MEANINGS[verdict])
+    return Ladder(rungs, verdict, *sizes)
 
 
 def _folds(ratings: Ratings) -> tuple[int, int]:
@@ -393,22 +363,6 @@ def _gap(first: Table, second: Table, total: Table) -> tuple[float, float]:
     residuals = first - second - gap * total
     squares = float(residuals @ residuals) * number / max(number - 1, 1)
     return gap, float(np.sqrt(squares)) / whole
-
-
-def ladder_sentence(ladder: Ladder) -> str:
-    """Say what the ladder found.
-
-    Examples:
-        >>> right = np.array([[1.0] * 8, [3.0] * 8, [3.0] * 8, [3.0] * 8, [2.0] * 8])
-        >>> rungs, verdict = judge(right, np.full(8, 3.0))
-        >>> print(ladder_sentence(Ladder(rungs, verdict, 24, 8, 8, 8)))
-        Offset: it pays to allow for how strict each reviewer is, and allowing for more
-        is not clearly better.
-    """
-    meaning = MEANINGS[ladder.verdict]
-    verdict = "inconclusive" if ladder.verdict == CANNOT_TELL else ladder.verdict
-    verdict = verdict[:1].upper() + verdict[1:]
-    return f"{verdict}: {meaning[:1].lower()}{meaning[1:]}"
 
 
 def ladder_basis(ladder: Ladder) -> str:

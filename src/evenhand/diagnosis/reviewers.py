@@ -570,7 +570,8 @@ def further_reviews(
         source: Where the draws come from.
 
     Returns:
-        What they would do, or None; and why the model has no answer, if it has none.
+        What they would do, or None; and why the model has no answer, a case of the
+            warning.
 
     Examples:
         >>> from evenhand.randomness import stream
@@ -582,15 +583,14 @@ def further_reviews(
         ('z', 'x')
     """
     if model is None:
-        return None, "there are no scores to fit it to"
+        return None, "no_scores"
     if not model.free[1]:
-        why = "items' values cannot be told from the rest, as no item was rated twice"
-        return None, why
+        return None, "rated_once"
     if fixed_sums(ratings):
-        return None, "it does not know that the form fixes reviewers' sums of scores"
+        return None, "fixed_sums"
     parts = model.mixed.variances
     if parts.item == 0 or parts.rest == 0:
-        return None, "it sees no difference between the items, or no noise"
+        return None, "no_spread"
     first = max(0, top - NEAR)
     window = order[first : top + NEAR]
     unit, names = float(np.sqrt(parts.item)), ratings.item_labels

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from evenhand.arrays import Codes, Scores
-from evenhand.claims import Json, Label, Notice, tail
+from evenhand.claims import DataWarning, Json, Label, tail
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     OptionError,
@@ -131,7 +131,7 @@ class Warp:
     method: str
     seed: int
     data: Mapping[str, Json]
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
         """Return the result's JSON as plain values.

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.arrays import frozen
-from evenhand.claims import Notice
+from evenhand.claims import DataWarning, Json, few
 from evenhand.columns import (
     COUNT,
     Columns,
@@ -92,7 +92,7 @@ class Counts:
     counts: Codes
     missing: Mapping[Label, int]
     once: Once
-    notices: tuple[Notice, ...]
+    notices: tuple[DataWarning, ...]
     read_as: str
 
     def __init__(
@@ -209,15 +209,8 @@ class Counts:
         notices = missing_notices(sum(self.missing.values()), self.unrated_labels)
         self.notices = (*notices, self._once_notice())
 
-    def _once_notice(self) -> Notice:
-        how = {
-            "checked": "That nobody gave two of the scores was checked when they were "
-            "counted.",
-            "declared": "That nobody gave two of the scores is declared.",
-            "per item": "Reviewers scored several items.",
-        }
-        text = f"From counts: reviewers were not seen. {how[self.once]}"
-        return Notice("from_counts", text)
+    def _once_notice(self) -> DataWarning:
+        return DataWarning("from_counts", {"case": self.once.replace(" ", "_")})
 
     @property
     def n_items(self) -> int:
@@ -398,7 +391,7 @@ def _whole_numbers(values: object, what: str, source: Source) -> Codes:
     return numbers.astype(np.int64)
 
 
-def missing_notices(n_rows: int, lost: Labels) -> list[Notice]:
+def missing_notices(n_rows: int, lost: Labels) -> list[DataWarning]:
     """Say how many rows have no score, and which items have none at all.
 
     Examples:
@@ -407,10 +400,9 @@ def missing_notices(n_rows: int, lost: Labels) -> list[Notice]:
     """
     notices = []
     if n_rows:
-        were = "was" if n_rows == 1 else "were"
-        text = f"{plural(n_rows, 'row')} without a score {were} left out."
-        notices.append(Notice("missing_scores", text))
+        facts: dict[str, Json] = {"rows": n_rows, "examples": few(())}
+        notices.append(DataWarning("missing_scores", facts))
     if lost:
-        text = f"Items without any score are not in the result: {listing(lost)}."
-        notices.append(Notice("unrated_items", text))
+        facts = {"noun": "score", "items": few(lost)}
+        notices.append(DataWarning("unrated_items", facts))
     return notices

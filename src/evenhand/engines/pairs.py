@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.arrays import frozen
-from evenhand.claims import Notice
+from evenhand.claims import DataWarning
 from evenhand.columns import Labels, Source, code_labels, label_series
 from evenhand.engines import queries
 from evenhand.engines.counts import missing_notices
@@ -83,7 +83,7 @@ class PairCounts:
     first_total: Scores
     second_total: Scores
     centre: float
-    notices: tuple[Notice, ...]
+    notices: tuple[DataWarning, ...]
 
     @property
     def n_items(self) -> int:
@@ -322,8 +322,8 @@ def pair_counts(
     ).sort(queries.LOAD, "first", "second")
     loads = people[queries.LOAD].cast(pl.Int64).to_numpy()
     reviews = ranked["reviews"].cast(pl.Int64).to_numpy()
-    text = f"From counts of pairs: left out are {LEFT_OUT}."
-    warnings = [*missing_notices(missing, ()), Notice("from_counts", text)]
+    from_pairs = DataWarning("from_counts", {"case": "pairs"})
+    warnings = [*missing_notices(missing, ()), from_pairs]
     columns: dict[str, Any] = {
         "reviews": reviews,
         "totals": ranked["total"].cast(pl.Float64).to_numpy(),

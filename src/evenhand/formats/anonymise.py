@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand._outputs import Output
-from evenhand.claims import Notice
+from evenhand.claims import DataWarning
 from evenhand.columns import label_series
 from evenhand.errors import RatingsError, listing, must_be, plural, quote
 from evenhand.formats.files import fetch
@@ -46,11 +46,7 @@ NOT_HIDDEN = (
     "apart from the results."
 )
 """What a user must know about anonymised results."""
-CODED = Notice(
-    "coded_reviewers",
-    "Reviewers are shown by codes. Draws follow the order of their names, so a repeat "
-    "needs the key.",
-)
+CODED = DataWarning("coded_reviewers")
 
 
 @dataclass(frozen=True, slots=True)

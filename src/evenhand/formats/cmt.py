@@ -26,10 +26,6 @@ EMAILS = ("reviewer email", "revieweremail", "email")
 PEOPLE = ("reviewer name", "reviewername", "reviewer")
 NUMBERS = ("reviewer number", "reviewernumber")
 TITLES = ("paper title", "submission title", "title")
-ANEW = (
-    "Reviewers are numbered anew for each paper. Each of these counts as a reviewer of "
-    "its own, so no person's scores of several items are compared."
-)
 
 
 def recognise(table: Table, options: layouts.ReadOptions) -> str:
@@ -72,7 +68,7 @@ def _reviewers(items: list[str], table: Table) -> roles.Writers:
         for item, count in zip(items, table.texts(*NUMBERS), strict=True)
     ]
     places, numbers = (EMAILS, PEOPLE), table.find(*NUMBERS)
-    return roles.who_wrote(table, places, (numbers, own), ANEW)
+    return roles.who_wrote(table, places, (numbers, own), "cmt")
 
 
 def _questions(table: Table) -> dict[tuple[str, str], str]:

@@ -26,15 +26,7 @@ EXPORTS = layouts.has_columns(
     ("id", "authorid", "title", "example"),
 )
 """The columns that mark workshop_assessments and workshop_submissions."""
-NO_SUBMISSIONS = (
-    "Without the table of submissions and its columns 'authorid' and 'example', "
-    "assessments of example submissions and of one's own work cannot be told from the "
-    "others. Give it with companion= or --with."
-)
-UNUSED = "Weights of assessments differ, but are not used: each counts once."
 TRUE = ("1", "true", "yes", "t")
-UNLISTED = "of submissions that are not in the other file left out"
-OWN_WORK = "of the reviewer's own work left out"
 TOTAL = "total score"
 POINTS = re.compile(r"\s*\([0-9]+(?:\.[0-9]+)?\)\s*$")
 
@@ -65,9 +57,9 @@ def read_moodle(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
             submissions.texts("id"), submissions.texts("title")
         )
     if submissions is None or not submissions.find("example"):
-        peers = peers.with_notice("submissions_unknown", NO_SUBMISSIONS)
+        peers = peers.warn("submissions_unknown")
     if peers.cells("weight").n_unique() > 1 and not options.columns.weight:
-        peers = peers.with_notice("weights_unused", UNUSED)
+        peers = peers.warn("weights_unused", case="moodle")
 
     def choose(wanted: str) -> roles.Place:
         name = peers.column_for("score", wanted, "grade")
@@ -82,7 +74,7 @@ def _not_peers(
     """Return the assessments that are not a peer's, by the reason."""
     items, weights = table.cells(item), table.cells("weight")
     zero = weights.cast(pl.Float64, strict=False).fill_null(1.0) == 0
-    reasons: Reasons = {"zero_weights": ("of weight 0 left out, as Moodle does", zero)}
+    reasons: Reasons = {"zero_weights": zero}
     if submissions is None:
         return reasons
     ids = submissions.cells("id")
@@ -92,9 +84,9 @@ def _not_peers(
     example = items.is_in(ids.filter(examples).implode())
     unlisted = ~items.is_in(["", *ids])
     return {
-        "example_submissions": ("of example submissions left out", example),
-        "self_assessments": (OWN_WORK, own.fill_null(value=False)),
-        "unlisted_submissions": (UNLISTED, unlisted),
+        "example_submissions": example,
+        "self_assessments": own.fill_null(value=False),
+        "unlisted_submissions": unlisted,
         **reasons,
     }
 
@@ -155,8 +147,8 @@ def _not_done(table: Table, item: str, reviewer: str) -> Reasons:
     undone = np.all([zero, *blank], axis=0) & bool(blank)
     people = table.cells(reviewer)
     return {
-        "not_done": ("without any points left out", undone),
-        "self_assessments": (OWN_WORK, (people != "") & (people == table.cells(item))),
+        "not_done": undone,
+        "self_assessments": (people != "") & (people == table.cells(item)),
     }
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.errors import plural, quote
+from evenhand.errors import quote
 from evenhand.formats import layouts, roles
 from evenhand.formats.scale import may_be_scores
 
@@ -32,10 +32,6 @@ FIELD = re.compile(
 WRITERS = (
     *("member name", "member #", "reviewer email"),
     *("reviewer first name", "reviewer last name"),
-)
-NOBODY = (
-    "No reviewer is named: each review counts as a reviewer of its own, so no two "
-    "scores can be compared as one person's."
 )
 
 
@@ -79,8 +75,8 @@ def _left_out(table: Table, item: str, gone: pl.Series) -> Reasons:
     newest = rows.select(pl.max("age").over(*reviews))["age"]
     deleted = table.cells(item).is_in(gone.implode())
     return {
-        "older_versions": ("of an older version left out", ages < newest),
-        "deleted_submissions": ("of deleted submissions left out", deleted),
+        "older_versions": ages < newest,
+        "deleted_submissions": deleted,
     }
 
 
@@ -89,8 +85,8 @@ def _writers(table: Table) -> roles.Writers:
     columns = [table.texts(name) for name in WRITERS]
     if not any(map(any, columns)):
         column = table.column_for("reviewer", "", "#")
-        return (repr(column), table.cells(column)), table.with_notice(
-            "pseudonyms", NOBODY
+        return (repr(column), table.cells(column)), table.warn(
+            "pseudonyms", case="easychair"
         )
     rows = list(zip(*columns, strict=True))
     members = Counter(name for name, _ in {row[:2] for row in rows})
@@ -106,10 +102,7 @@ def _writers(table: Table) -> roles.Writers:
         names.append(written if another else own)
         subreviews += another and bool(member)
     if subreviews:
-        text = f"{plural(subreviews, 'review')} written by a subreviewer: the reviewer"
-        table = table.with_notice(
-            "subreviews", f"{text} is who wrote it, not the member."
-        )
+        table = table.warn("subreviews", reviews=subreviews)
     column = table.find(*WRITERS)
     own = " (or who wrote it, where that is said)" if any(map(any, columns[2:])) else ""
     people = roles.identify(columns[2], names, table.source)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import polars as pl
 
 from evenhand.columns import ALIASES, ID, cut_alike
-from evenhand.errors import listing, plural, refuse_option
+from evenhand.errors import listing, refuse_option
 from evenhand.formats import PLATFORMS, layouts, roles, scale
 from evenhand.formats.scale import are_scores, may_be_scores
 from evenhand.formats.tables import Table, plain
@@ -36,8 +36,6 @@ OWN = re.compile("id|start time|last modified time|language")
 """Other columns that a form adds by itself."""
 ANONYMOUS = ("", "anonymous", "anonym")
 LONGEST_ITEM = 60
-UNSIGNED = "Responses do not say who wrote them. Each counts as a reviewer of its own."
-NAMESAKES = " If two people share a name, give them labels of their own first."
 
 
 class _Form:
@@ -123,7 +121,7 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     if declared.reviewer:
         signature = table.column_for("reviewer", declared.reviewer)
     if not signature:
-        table = table.with_notice("pseudonyms", UNSIGNED)
+        table = table.warn("pseudonyms", case="form")
     people = (
         table.cells(signature) if signature else "response " + table.cells(form.time)
     )
@@ -142,12 +140,9 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         kept = rows.unique(["reviewer", "item"], keep="last", maintain_order=True)
     reviews = table.keep(kept["row"].to_list())
     if kept.height < rows.height:
-        earlier = plural(rows.height - kept.height, "earlier score")
-        text = f"{earlier} of the same person for the same item left out: the last in "
-        hint = "" if form.email else NAMESAKES
-        reviews = reviews.with_notice(
-            "earlier_responses", f"{text}the file counts.{hint}"
-        )
+        earlier = rows.height - kept.height
+        case = {} if form.email else {"case": "by_name"}
+        reviews = reviews.warn("earlier_responses", scores=earlier, **case)
 
     def choose(name: str) -> roles.Place:
         if name == declared.score:

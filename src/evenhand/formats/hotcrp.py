@@ -37,11 +37,6 @@ FINISHED = ("complete", "submitted", *TRUE)
 META = ("5", "meta", "metareview")
 REVIEW_ID = re.compile(r"[0-9]+[A-Z]*")
 ANONYMOUS = re.compile(r"anonymous[0-9]*", re.IGNORECASE)
-UNFINISHED = "with a review that was not submitted left out"
-UNSAID = (
-    "Reviews do not say who wrote them. Each of these counts as a reviewer of its own, "
-    "so no person's scores of several items are compared."
-)
 
 
 def recognise(table: Table, _: layouts.ReadOptions) -> str:
@@ -104,9 +99,9 @@ def _left_out(table: Table) -> Reasons:
     finished = stated.is_in(FINISHED) if states else ~draft.is_in(TRUE)
     no_review = (kind != "review") & bool(table.find("object"))
     return {
-        "other_entries": ("without a review left out", no_review),
-        "meta_reviews": ("with a metareview left out", rtype.is_in(META)),
-        "unfinished_reviews": (UNFINISHED, ~finished),
+        "other_entries": no_review,
+        "meta_reviews": rtype.is_in(META),
+        "unfinished_reviews": ~finished,
     }
 
 
@@ -124,7 +119,7 @@ def _reviewers(table: Table) -> roles.Writers:
         raise table.no_column("reviewer")
     # Reviews by token share accounts that are named so, whoever wrote them.
     places = (EMAILS, PEOPLE)
-    return roles.who_wrote(table, places, (place, own), UNSAID, ANONYMOUS)
+    return roles.who_wrote(table, places, (place, own), "hotcrp", ANONYMOUS)
 
 
 HOTCRP = layouts.Layout("hotcrp", "HotCRP", recognise, read)

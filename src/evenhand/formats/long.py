@@ -22,7 +22,6 @@ NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
 AUTHORS = ("authors", "author", "author names", "author name", "author emails")
 EMAIL = re.compile(r"(?:reviewer |judge )?e ?mail(?: address)?")
-SHARED = "A name has several e-mails, so reviewers are known by their e-mails."
 DECISIONS = layouts.has_columns(("annotator id", "winner id", "loser id"))
 """The columns that mark Gavel's file."""
 
@@ -56,7 +55,7 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         emails = roles.identify(table.texts(email), people, table.source)
         table = replace(table, columns={**table.columns, email: pl.Series(emails)})
         table, names = (
-            table.with_notice("shared_names", SHARED),
+            table.warn("shared_names"),
             replace(names, reviewer=email),
         )
     used = {part: name for part, name in asdict(names).items() if name}
@@ -117,7 +116,7 @@ def read_gavel(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     }
     options = replace(options, columns=replace(options.columns, **sides))
     skipped = (table.cells(sides["winner"]) == "") | (table.cells(sides["loser"]) == "")
-    reasons = {"skipped_decisions": ("without a winner or a loser left out", skipped)}
+    reasons = {"skipped_decisions": skipped}
     return read(table.leave_out("decision", reasons), options)
 
 

@@ -39,11 +39,6 @@ PROSE = re.compile(
 """Fields that are never scores, though few and short words may fill them."""
 PER_PAPER = re.compile(r"[^/]*[0-9]/[^/]+$")
 PAPER_NUMBER = re.compile(r"(?im)(?:paper|submission)([0-9]+)(?:/|$)")
-ONE_PAPER = (
-    "Reviews are signed with a pseudonym for one paper only, so the same person cannot "
-    "be recognised again. Each of these counts as a reviewer of its own, and no "
-    "person's scores of several items are compared."
-)
 
 
 Fields = dict[str, object]
@@ -164,7 +159,7 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     reasons = _left_out(replies, submissions)
     columns = flatten([note.raw for note in replies], source)
     raw = Table.of(columns, source).leave_out("note", reasons)
-    out = zip(*(rows for _, rows in reasons.values()), strict=True)
+    out = zip(*reasons.values(), strict=True)
     reviews = [note for note, no in zip(replies, out, strict=True) if not any(no)]
     item = _items(reviews, submissions)
     if options.columns.item:
@@ -191,7 +186,7 @@ def _writers(reviews: Sequence[_Note], raw: Table) -> roles.Writers:
         for note in reviews
         for person, name in [note.signature]
     ]
-    return ("'signatures'", people), roles.pseudonyms(raw, hidden, ONE_PAPER)
+    return ("'signatures'", people), roles.pseudonyms(raw, hidden, "openreview")
 
 
 def _notes(table: Table) -> list[_Note]:
@@ -215,7 +210,7 @@ def _notes(table: Table) -> list[_Note]:
 
 def _left_out(
     replies: Sequence[_Note], submissions: Mapping[str, _Note]
-) -> dict[str, tuple[str, list[bool]]]:
+) -> dict[str, list[bool]]:
     """Return the notes that are no review of a submission that stands, by the reason.
 
     Where no note is an official review, the venue calls its reviews otherwise.
@@ -229,11 +224,10 @@ def _left_out(
 
     unrelated = [not any(map(is_review, note.kinds)) for note in replies]
     deleted = [bool(note.raw.get("ddate")) for note in replies]
-    withdrawn = "on withdrawn or desk-rejected submissions left out"
     return {
-        "other_notes": ("of another kind than a review left out", unrelated),
-        "deleted_notes": ("marked as deleted left out", deleted),
-        "withdrawn_items": (withdrawn, [note.forum in gone for note in replies]),
+        "other_notes": unrelated,
+        "deleted_notes": deleted,
+        "withdrawn_items": [note.forum in gone for note in replies],
     }
 
 

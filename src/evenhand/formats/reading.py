@@ -392,7 +392,7 @@ def _merge_labels(long: LongForm, options: ReadOptions) -> LongForm:
             if spellings:
                 named = part == "item" or not options.anonymise
                 warning = merge_notice(part, spellings, named=named)
-                table = table.with_notice(warning.code, warning.message)
+                table = table.warn(warning.code, **warning.facts)
     return replace(long, table=table)
 
 

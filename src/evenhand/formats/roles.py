@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,6 @@ from evenhand.columns import Columns, cut_alike, matching_names
 from evenhand.errors import listing
 from evenhand.formats.layouts import LongForm
 from evenhand.formats.tables import Table, plain
-from evenhand.ratings import OWN_REVIEWERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -46,16 +45,6 @@ COUNTED = re.compile(
 )
 """What numbered reviewers are called."""
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
-ANEW = (
-    "Reviewers are numbered from {} within every item. If the numbers start again for "
-    "each item, they are seats, and nobody's scores of several items may be compared: "
-    "say reviewer='seats' or --reviewer seats. If each number is one person, say "
-    "reviewer='people' or --reviewer people."
-)
-SEATS = (
-    "The {} reviewers are seats, not people: items fill their numbers from the first "
-    "on, {} to {} of them. " + OWN_REVIEWERS
-)
 # Share of items that fill seats from the first on; a withdrawn review leaves a gap.
 PACKED = 0.99
 # Chance at which people would look like seats.
@@ -239,16 +228,16 @@ def who_wrote(
         table: The reviews.
         places: Names of columns of e-mails, and of people.
         own: A column and, for reviews that do not say, a label of each one's own.
-        unsaid: What to say of these.
+        unsaid: What hides them, a case of the warning.
         nobody: Accounts that several people share.
 
     Examples:
         >>> from evenhand.columns import Source
         >>> table = Table.of({"name": ["Bo", ""]}, Source())
         >>> own = ("review", ["1A", "1B"])
-        >>> found, table = who_wrote(table, ([], ["name"]), own, "Are odd.")
-        >>> found, table.notices[0].message
-        (("'name' or 'review'", ['Bo', '1B']), '1 of 2 are odd.')
+        >>> people, table = who_wrote(table, ([], ["name"]), own, "hotcrp")
+        >>> people, table.notices[0].facts["share"]
+        (("'name' or 'review'", ['Bo', '1B']), [1, 2])
     """
     emails, names = (table.texts(*columns) for columns in places)
     for row, (email, name) in enumerate(zip(emails, names, strict=True)):
@@ -269,13 +258,12 @@ def pseudonyms(table: Table, hidden: int, unsaid: str) -> Table:
     Examples:
         >>> from evenhand.columns import Source
         >>> table = Table.of({"item": ["x", "y", "z"]}, Source())
-        >>> pseudonyms(table, 2, "Reviews do not say who wrote them.").notices
-        (Notice(code='pseudonyms', message='2 of 3 reviews do not say who wrote
-        them.'),)
+        >>> pseudonyms(table, 2, "hotcrp").notices[0].message[:40]
+        '2 of 3 reviews do not say who wrote them'
     """
-    partly = f"{hidden} of {table.height} {unsaid[:1].lower()}{unsaid[1:]}"
-    text = unsaid if hidden == table.height else partly
-    return table.with_notice("pseudonyms", text) if hidden else table
+    if not hidden:
+        return table
+    return table.warn("pseudonyms", case=unsaid, share=[hidden, table.height])
 
 
 def find_seats(
@@ -318,14 +306,13 @@ def find_seats(
     )
     packed = (within["taken"] == within["most"]).mean()
     if packed >= PACKED and _are_seats(within["most"].to_numpy()):  # type: ignore[operator]  # a share
-        text = SEATS.format(
-            rows["seat"].n_unique(), within["taken"].min(), within["taken"].max()
-        )
-        return table.with_notice("seats", text), True
+        least, most = within["taken"].min(), within["taken"].max()
+        seats: Any = {"least": least, "most": most, "seats": rows["seat"].n_unique()}
+        return table.warn("seats", **seats), True
     bare = bare or NUMBER_COLUMN.fullmatch(plain(reviewer)) is not None
     counted = COUNTED.fullmatch(words[0]) or (bare and words[0] == "")
     if counted and within.height > 1 and packed == 1:
-        return table.with_notice("pseudonyms", ANEW.format(first)), False
+        return table.warn("pseudonyms", case="numbered", first=str(first)), False
     return table, False
 
 

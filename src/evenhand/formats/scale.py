@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evenhand.claims import DataWarning
 from evenhand.columns import NUMBER
 from evenhand.errors import OptionError, listing, must_be, quote
 from evenhand.formats.tables import NOTHING, Table, strings
@@ -24,6 +25,7 @@ from evenhand.formats.tables import NOTHING, Table, strings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.claims import Json
     from evenhand.columns import Source
 
 LETTER = re.compile(r"[A-Za-z]")
@@ -177,11 +179,11 @@ def number_column(table: Table, name: str, scale: str = "") -> Table:
         )
     numbers = cells.replace_strict(number_of, return_dtype=pl.String)
     table = replace(table, columns={**table.columns, name: numbers})
-    return table.with_notice(*warning) if warning else table
+    return table.warn(warning.code, **warning.facts) if warning else table
 
 
 Numbered = tuple[
-    dict[str, float | str | None], dict[str, tuple[str, str]], tuple[str, str] | None
+    dict[str, float | str | None], dict[str, tuple[str, str]], DataWarning | None
 ]
 """Each cell's number, rule and hint for bad cells, and code and text of a notice."""
 
@@ -200,13 +202,10 @@ def _number_words(
     problem = f"on the scale {order}", "Add it to --scale or mend the file."
     strange = {*keys.values()} - {*steps, *NOTHING}
     bad = {word: problem for word, key in keys.items() if key in strange}
-    meanings = [f"{_display_word(word)} = {step:g}" for word, step in steps.items()]
-    text = (
-        f"Words of {what!r} stand for numbers: {', '.join(meanings)}. "
-        "Methods that use the sizes of scores take these steps as equal."
-    )
+    named: Json = [[_display_word(word), step] for word, step in steps.items()]
+    warning = DataWarning("words_as_steps", {"column": what, "steps": named})
     numbers = {word: steps.get(key) for word, key in keys.items()}
-    return {**numbers}, bad, ("words_as_steps", text)
+    return {**numbers}, bad, warning
 
 
 def _leading_numbers(
@@ -240,8 +239,9 @@ def _leading_numbers(
         return numbers, bad, None
     others = (cell for base, cell in bases.items() if float(base) != most)
     example = next(others, next(iter(bases.values())))
-    text = f"Scores of {what!r} are out of {most:g}: {example} counts as"
-    return numbers, bad, ("score_base", f"{text} {float(numbers[example] or 0):g}.")
+    facts: dict[str, Json] = {"column": what, "base": most, "example": example}
+    facts["number"] = float(numbers[example] or 0)
+    return numbers, bad, DataWarning("score_base", facts)
 
 
 def _letters(keys: set[str], what: str, source: Source, best: str) -> dict[str, float]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.claims import EXCLUDED
-from evenhand.errors import OptionError, listing, plural, unknown
+from evenhand.claims import EXCLUDED, few
+from evenhand.errors import OptionError, unknown
 
 if TYPE_CHECKING:
     from evenhand.arrays import Flags
@@ -28,19 +28,15 @@ def select_rows(long: LongForm, options: ReadOptions) -> LongForm:
     own, table = _own_rows(long), long.table
     keep = _rows_to_keep(long, options, own)
     if not keep.all():
-        text = f"{plural(int((~keep).sum()), 'rating')} left out as you asked."
         if not keep.any():
             raise table.source.whole("There is no rating left. Exclude less.")
-        table = table.with_notice(EXCLUDED, text).keep(np.flatnonzero(keep).tolist())
+        table = table.warn(EXCLUDED, ratings=int((~keep).sum()))
+        table = table.keep(np.flatnonzero(keep).tolist())
     own = own[keep]
     if own.any():
         people = table.cells(long.names.reviewer).filter(pl.Series(own))
-        names = "" if options.anonymise else f": {listing(people.unique().sort())}"
-        text = (
-            f"{plural(len(people), 'rating')} of the reviewer's own item kept{names}. "
-            "Leave such ratings out with exclude= or --exclude self."
-        )
-        table = table.with_notice("self_ratings", text)
+        names = few(() if options.anonymise else people.unique().sort())
+        table = table.warn("self_ratings", ratings=len(people), reviewers=names)
     return replace(long, table=table)
 
 

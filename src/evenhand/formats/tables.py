@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from evenhand import unpacking
-from evenhand.claims import Notice
+from evenhand.claims import DataWarning, Json
 from evenhand.columns import (
     ALIASES,
     FORMULA_START,
@@ -33,7 +33,7 @@ from evenhand.columns import (
     option_for,
     require_no_thousands,
 )
-from evenhand.errors import RatingsError, listing, must_be, plural, quote
+from evenhand.errors import RatingsError, listing, must_be, quote
 from evenhand.formats.delimited import check_text, read_cells
 from evenhand.formats.documents import (
     EXAMPLE,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from evenhand.formats.files import File
 
-Reasons = Mapping[str, tuple[str, Iterable[bool]]]
+Reasons = Mapping[str, Iterable[bool]]
 """Rows to leave out: by the code of a notice, what it says of them, and which."""
 COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+|\s*/\s*[0-9]+)?$"
 THOUSANDS = r"^[+-]?[0-9]{1,3},[0-9]{3}$"
@@ -85,7 +85,7 @@ class Table:
     nameless: bool = False
     companion: Table | None = None
     commas: bool = False
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
 
     @classmethod
     def of(
@@ -147,9 +147,9 @@ class Table:
         """Return what `cells` does, as a list."""
         return self.cells(*names).to_list()
 
-    def with_notice(self, code: str, text: str) -> Table:
+    def warn(self, code: str, **facts: Json) -> Table:
         """Return the table with one more notice."""
-        return replace(self, notices=(*self.notices, Notice(code, text)))
+        return replace(self, notices=(*self.notices, DataWarning(code, facts)))
 
     def keep(self, rows: list[int]) -> Table:
         """Return these rows only; messages still name the right lines.
@@ -174,18 +174,15 @@ class Table:
 
         Examples:
             >>> table = Table.of({"id": ["x", "y"]}, Source())
-            >>> own = {"own": ("of oneself left out", [False, True])}
-            >>> table.leave_out("review", own).notices
-            (Notice(code='own', message='1 review of oneself left out.'),)
+            >>> table.leave_out("review", {"not_done": [False, True]}).notices
+            (DataWarning(code='not_done', facts={'rows': 1, 'noun': 'review'}),)
         """
         table, kept = self, np.ones(self.height, dtype=np.bool_)
-        for code, (words, rows) in reasons.items():
+        for code, rows in reasons.items():
             dropped = kept & np.fromiter(rows, np.bool_, len(kept))
             kept &= ~dropped
             if dropped.any():
-                table = table.with_notice(
-                    code, f"{plural(int(dropped.sum()), noun)} {words}."
-                )
+                table = table.warn(code, rows=int(dropped.sum()), noun=noun)
         if not kept.any():
             sentences = [
                 f"There is no {noun} left.",
@@ -330,8 +327,7 @@ def decimal_points(table: Table, sign: str) -> Table:
             points = cells.str.replace(",", ".", literal=True)
             converted[name] = points.zip_with(number, cells)
     table = replace(table, columns={**table.columns, **converted})
-    text = "Commas in numbers are read as decimal points."
-    return table.with_notice("decimal_commas", text) if converted else table
+    return table.warn("decimal_commas") if converted else table
 
 
 def _json(file: File) -> Table:

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from evenhand.claims import few
 from evenhand.columns import ALIASES, Columns, Source
 from evenhand.errors import listing, must_be, plural, quote, refuse_option
 from evenhand.formats import layouts, roles
@@ -88,8 +89,8 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         >>> from evenhand.formats.layouts import ReadOptions
         >>> table = Table.of({"talk": ["x", "y"], "Anna": [3, None]}, Source())
         >>> read(table, ReadOptions(rows="items")).table.notices
-        (Notice(code='unrated_items', message="Items without any score are not in the
-        result: 'y'."),)
+        (DataWarning(code='unrated_items', facts={'noun': 'score', 'items': {'first':
+        ['y'], 'number': 1}}),)
     """
     _check_options(table, options)
     parts = _parts(table, options)
@@ -373,15 +374,9 @@ def _say_unused_labels(table: Table, parts: _Parts, filled: NDArray[np.bool_]) -
         ],
     }
     if unused["item"]:
-        text = "Items without any score are not in the result"
-        table = table.with_notice(
-            "unrated_items", f"{text}: {listing(unused['item'])}."
-        )
+        table = table.warn("unrated_items", noun="score", items=few(unused["item"]))
     if unused["reviewer"]:
-        idlers = plural(len(unused["reviewer"]), "reviewer")
-        table = table.with_notice(
-            "idle_reviewers", f"{idlers} without any score left out."
-        )
+        table = table.warn("idle_reviewers", reviewers=len(unused["reviewer"]))
     return table
 
 

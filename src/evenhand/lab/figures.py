@@ -21,7 +21,7 @@ from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
 from evenhand._outputs import Output, write_all
 from evenhand.ab.weights import odd, rational
-from evenhand.claims import Json, Notice, version
+from evenhand.claims import DataWarning, Json, version
 from evenhand.errors import OptionError, unknown
 from evenhand.lab.figure_page import figure_page
 from evenhand.lab.scenario import Scenario
@@ -57,11 +57,6 @@ PANELS = {
     "fig1c": ("incremental-one-biased", "incremental biases, one biased reviewer"),
 }
 NO_THEOREM = "m = 1 is outside 1 < m < n(n-1)/2; no theorem applies"
-FAIR_COIN = (
-    "The start is the best ordinal ranking for exact recovery, not for Kendall tau: "
-    "even fair coins on the same pairs improve it, so the gain of flips over fair-coin "
-    "is what the scores bring."
-)
 WEIGHT: dict[str, Json] = {"weight": rational().to_dict()}
 ALL = "all"
 PAGE = "figures.html"
@@ -129,7 +124,7 @@ class Figure:
     rows: tuple[FigureRow, ...]
     parameters: Mapping[str, Json]
     seed: int
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
         """Return the figure as in the JSON.
@@ -140,7 +135,8 @@ class Figure:
         """
         fields = {**asdict(self), "rows": [*map(dict, self.rows)]}
         head = {"schema": "evenhand.figure/1", "figure": fields.pop("name")}
-        warnings = [*fields.pop("notices")]
+        del fields["notices"]
+        warnings = [warning.to_dict() for warning in self.notices]
         return {**head, **fields, "warnings": warnings, "version": version()}
 
 
@@ -218,8 +214,8 @@ def many_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
         "samples": size.samples,
     }
     notices = (
-        Notice("fair_coin", FAIR_COIN),
-        Notice("no_theorem", f"n = 3: {NO_THEOREM}."),
+        DataWarning("fair_coin"),
+        DataWarning("no_theorem", {"case": "figure"}),
     )
     title = "Many items: Kendall tau against the index order"
     rows = [
@@ -408,11 +404,8 @@ def trade(name: str, seed: int, **_: object) -> Figure:
     """
     rows = [{**tradeoff(2.0**exponent), "k": exponent} for exponent in EXPONENTS]
     point = rows[-EXPONENTS[0]]
-    notice = Notice(
-        "read_off_plot",
-        "The paper's maximum, approximately (25%, 9%) at gamma = 1, was read off a "
-        f"plot: the point is ({point['perfect']:.2f}%, {point['biased']:.2f}%).",
-    )
+    maximum = {name: float(point[name]) for name in ("perfect", "biased")}
+    notice = DataWarning("read_off_plot", maximum)
     title = "Perfect calibration against one biased reviewer"
     parameters: dict[str, Json] = {"weight": "gamma gap / (1 + gamma gap)"}
     return Figure(name, title, tuple(rows), parameters, seed, (notice,))

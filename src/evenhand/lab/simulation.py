@@ -20,13 +20,12 @@ import polars as pl
 
 from evenhand.ab.methods import Rule
 from evenhand.arrays import Floats
-from evenhand.claims import Json, Label, Notice, version
+from evenhand.claims import DataWarning, Json, Label, version
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     OptionError,
     RatingsError,
     must_be,
-    plural,
     require_sequence,
     require_whole,
 )
@@ -99,7 +98,7 @@ class Simulation:
     trials: int
     parameters: Mapping[str, Json]
     seed: int
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
         """Return the result as in the JSON.
@@ -461,22 +460,13 @@ def _parameters(plan: TrialPlan) -> dict[str, Json]:
     }
 
 
-def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
+def _notices(scenario: Scenario, share: float) -> tuple[DataWarning, ...]:
     n, m, ranks = scenario.items, scenario.reviewers, scenario.job == "rank"
-    consequence = (
-        "void the paper's ranking guarantees"
-        if ranks
-        else "leave 'never worse than a coin', not 'strictly better'"
-    )
-    notices = {
-        "no_theorem": ranks
-        and not 1 < m < math.comb(n, 2)
-        and f"With {plural(n, 'item')} and {plural(m, 'reviewer')} no theorem of the "
-        "paper applies: "
-        "it takes more than 2 items, more than 1 reviewer and fewer reviewers than "
-        "pairs of items.",
-        "ties_within_reviewers": share > 0
-        and f"In {100 * share:.3g}% of trials a reviewer gives equal scores to "
-        f"unequal items; ties {consequence}.",
-    }
-    return tuple(Notice(code, text) for code, text in notices.items() if text)
+    warnings = []
+    if ranks and (n == 2 or not 1 < m < math.comb(n, 2)):
+        warnings.append(DataWarning("no_theorem", {"items": n, "reviewers": m}))
+    if share > 0:
+        case = "rank_trials" if ranks else "compare_trials"
+        facts: dict[str, Json] = {"case": case, "percent": 100 * share}
+        warnings.append(DataWarning("ties_within_reviewers", facts))
+    return tuple(warnings)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.claims import Notice
+from evenhand.claims import DataWarning
 from evenhand.models.additive import (
     START,
     Equations,
@@ -49,14 +49,7 @@ FENCE = 2.0
 WILD = 0.5 - 1e-6
 LOW, HIGH = 0.2, 0.8
 LEAST_START = 0.01
-APART = "levels mean little across reviewers here, so groups are not comparable"
-LEVELS = (
-    "across groups only the level of scores compares items, which stricter or more "
-    "lenient reviewers would explain as well"
-)
-ORDERS_ONLY = Notice(
-    "orders_only", "There are no scores, so only the order of each reviewer counts."
-)
+ORDERS_ONLY = DataWarning("orders_only")
 
 
 def adaptive(ratings: Ratings) -> Fit:
@@ -83,7 +76,7 @@ def adaptive(ratings: Ratings) -> Fit:
         ([1.14, 0.15, -1.29], 0.0)
     """
     ordinal = standardise(order_values(ratings))
-    warnings, parts, converged = list[Notice](), None, True
+    warnings, parts, converged = list[DataWarning](), None, True
     if ratings.kind == "scores":
         equations = Equations(build_matrix(ratings))
         fits = fit_views(views_of(ratings, ratings.scores), equations)
@@ -99,7 +92,7 @@ def adaptive(ratings: Ratings) -> Fit:
         estimates,
         *warnings,
         groups=components(comparisons(ratings)) if wild else None,
-        what=APART if wild else LEVELS,
+        across="orders" if wild else "levels",
     )
     return replace(fit, variances=parts, rho=rho, converged=converged)
 
@@ -230,17 +223,11 @@ def views_of(ratings: Ratings, scores: Scores) -> Sequence[Scores]:
     return build_matrix(ratings, fenced).scores, normal_scores(scores), shares
 
 
-def rho_sentence(rho: float) -> str:
-    """Say in words what the share of reviewers' offsets means.
+def rho_case(rho: float) -> str:
+    """Return what counts by the share of reviewers' offsets, a case of the warning.
 
     Examples:
-        >>> rho_sentence(0.08)
-        'Reviewer offsets explain 8% of the variance, so scores are compared across
-        reviewers.'
+        >>> rho_case(0.08), rho_case(0.4), rho_case(0.99)
+        ('across', 'in_part', 'orders')
     """
-    share = f"Reviewer offsets explain {100 * rho:.0f}% of the variance, so"
-    if rho < LOW:
-        return f"{share} scores are compared across reviewers."
-    if rho < HIGH:
-        return f"{share} scores count across reviewers in part, and orders in part."
-    return f"{share} mostly each reviewer's own order counts."
+    return "across" if rho < LOW else "in_part" if rho < HIGH else "orders"

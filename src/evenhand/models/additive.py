@@ -36,7 +36,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evenhand.arrays import frozen
-from evenhand.claims import Notice
+from evenhand.claims import DataWarning
 from evenhand.models import solver
 from evenhand.models.design import (
     ROUNDING,
@@ -58,15 +58,7 @@ if TYPE_CHECKING:
 
     Bounds = tuple[Table | float, Table | float]
 
-APART = (
-    "Reviewers' offsets cannot be told from the rest here; they count as rest.",
-    "Items' values cannot be told from the rest here; half of it counts as value.",
-)
-BOUND = Notice(
-    "no_noise",
-    "Offsets and values explain the scores almost without error, so the variance of "
-    "the rest was held at 1/1,000 of the larger of theirs.",
-)
+BOUND = DataWarning("no_noise")
 T = TypeVar("T")
 
 START = (0.3, 1.0)
@@ -128,18 +120,22 @@ def additive(ratings: Ratings) -> Fit:
     )
 
 
-def confounding_notices(free: Flags) -> list[Notice]:
+def confounding_notices(free: Flags) -> list[DataWarning]:
     """Say whether the variances of reviewers and of items can be told from the rest.
 
     Examples:
         >>> confounding_notices(np.array([True, False]))[0].code
         'confounded'
     """
-    effects = zip(APART, free, strict=True)
-    return [Notice("confounded", text) for text, is_free in effects if not is_free]
+    effects = zip(("reviewers", "items"), free, strict=True)
+    return [
+        DataWarning("confounded", {"case": part})
+        for part, is_free in effects
+        if not is_free
+    ]
 
 
-def bound_notices(*fits: Mixed) -> list[Notice]:
+def bound_notices(*fits: Mixed) -> list[DataWarning]:
     """Say whether the rest of a fit was held at its bound.
 
     Examples:

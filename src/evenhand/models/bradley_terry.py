@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scipy import sparse, special
 
     from evenhand.arrays import Codes, Scores, Table
-    from evenhand.claims import Notice
+    from evenhand.claims import DataWarning
     from evenhand.engines.pairs import PairCounts
     from evenhand.models.solver import Product
     from evenhand.ratings import Ratings
@@ -41,7 +41,6 @@ else:
 
 
 PRIOR_PRECISION = 0.4
-AROUND_ZERO = "each group's values lie around 0, and groups are not compared"
 # Items up to which Newton's steps come from a table.
 SMALL = 128
 STEPS, HALVINGS, TOLERANCE = 100, 40, 1e-10
@@ -92,7 +91,7 @@ def bradley_terry(ratings: Ratings) -> Fit:
 
 
 def fit_orders(
-    pairs: AnyPairs, won: Table, groups: Codes, warnings: Iterable[Notice]
+    pairs: AnyPairs, won: Table, groups: Codes, warnings: Iterable[DataWarning]
 ) -> Fit:
     """Fit values to pairs and wins; say what was told of the data as well."""
     values, converged = maximise(pairs, won, PRIOR_PRECISION)
@@ -102,7 +101,9 @@ def fit_orders(
         groups=groups,
         errors=frozen(np.sqrt(squared_errors(pairs, values))),
         converged=converged,
-        notices=fit_notices(warnings, groups, what=AROUND_ZERO, converged=converged),
+        notices=fit_notices(
+            warnings, groups, across="around_zero", converged=converged
+        ),
     )
 
 
@@ -474,7 +475,7 @@ def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:
     )
 
 
-def pair_notices(pairs: PairCounts) -> list[Notice]:
+def pair_notices(pairs: PairCounts) -> list[DataWarning]:
     """Say what in counts of pairs a model cannot make up for.
 
     Examples:
@@ -528,5 +529,4 @@ def borda(ratings: Ratings) -> Fit:
     half = np.full(ratings.n_items, 0.5)
     shares = np.divide(wins(ratings), met, out=half, where=met > 0)
     groups = components(comparisons(ratings))
-    what = "shares won in different groups say nothing about each other"
-    return fit_of(ratings, "borda", shares, groups=groups, what=what)
+    return fit_of(ratings, "borda", shares, groups=groups, across="shares")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.claims import Notice
-from evenhand.errors import RatingsError, listing, plural
+from evenhand.claims import DataWarning, Json
+from evenhand.errors import RatingsError, listing
 from evenhand.lazy import lazy
 from evenhand.posets.graph import connected_groups
 
@@ -32,13 +32,8 @@ LARGEST = float(np.finfo(np.float64).max)
 INTEGRATED = 40
 # A score so many times as far out as the middle half is wide outweighs all others.
 FAR = 1e6
-PRIOR_COMPARES = "across groups only the prior compares their values"
-EQUAL_SCORES = Notice(
-    "equal_scores", "Every score is the same, so the ratings tell no item from another."
-)
-NOT_CONVERGED = Notice(
-    "not_converged", "The fit stopped before it had settled; estimates are approximate."
-)
+EQUAL_SCORES = DataWarning("equal_scores")
+NOT_CONVERGED = DataWarning("not_converged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +89,7 @@ class Fit:
     variances: Variances | None = None
     rho: float | None = None
     converged: bool = True
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -350,21 +345,19 @@ def require_ratings(ratings: Ratings, method: str) -> None:
         )
 
 
-def one_rating_notices(single: int) -> list[Notice]:
+def one_rating_notices(single: int) -> list[DataWarning]:
     """Say how many reviewers gave one rating only, if any.
 
     Examples:
         >>> one_rating_notices(0)
         []
     """
-    text = (
-        f"{plural(single, 'reviewer')} gave one rating only, so nothing says how "
-        "strict they are."
+    return (
+        [DataWarning("one_rating_reviewers", {"reviewers": single})] if single else []
     )
-    return [Notice("one_rating_reviewers", text)] if single else []
 
 
-def data_notices(ratings: Ratings, *, prior: bool = True) -> list[Notice]:
+def data_notices(ratings: Ratings, *, prior: bool = True) -> list[DataWarning]:
     """Say what in the data a model cannot make up for.
 
     Args:
@@ -382,8 +375,8 @@ def data_notices(ratings: Ratings, *, prior: bool = True) -> list[Notice]:
     counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     bare = int((counts == 0).sum())
     if bare and prior:
-        text = f"{plural(bare, 'item')} without a rating stand in the middle."
-        notices.append(Notice("unrated_items", text))
+        facts: dict[str, Json] = {"case": "middle", "unrated": bare}
+        notices.append(DataWarning("unrated_items", facts))
     if ratings.kind == "scores":
         notices += _score_notices(ratings.scores)
         fixed = fixed_sums.fixed_sums(ratings)
@@ -391,34 +384,31 @@ def data_notices(ratings: Ratings, *, prior: bool = True) -> list[Notice]:
     return notices
 
 
-def _score_notices(scores: Scores) -> list[Notice]:
+def _score_notices(scores: Scores) -> list[DataWarning]:
     if scores.min() == scores.max():
         return [EQUAL_SCORES]
     low, middle, high = np.quantile(scores / 4, [0.25, 0.5, 0.75])
     away = np.abs(scores / 4 - middle)
     if low == high or float(away.max()) / float(high - low) <= FAR:
         return []
-    text = (
-        f"The score {scores[away.argmax()]:.3g} is more than a million times as far "
-        "out as most; methods that use scores see little else. Check it."
-    )
-    return [Notice("extreme_score", text)]
+    return [DataWarning("extreme_score", {"score": float(scores[away.argmax()])})]
 
 
 def fit_notices(
-    warnings: Iterable[Notice],
+    warnings: Iterable[DataWarning],
     groups: Codes,
-    *others: Notice,
-    what: str = PRIOR_COMPARES,
+    *others: DataWarning,
+    across: str = "prior",
     converged: bool = True,
-) -> tuple[Notice, ...]:
+) -> tuple[DataWarning, ...]:
     """Say what the reader of a fit must know.
 
     Args:
         warnings: What there is to say of the data, as by `data_notices`.
         groups: Group of each item.
         others: What else there is to say.
-        what: How items of different groups compare under the model.
+        across: How items of different groups compare under the model, a case of the
+            warning.
         converged: Whether the fit settled.
 
     Examples:
@@ -426,8 +416,8 @@ def fit_notices(
         ['unlinked_groups']
     """
     number = int(groups.max()) + 1
-    text = f"The items fall into {number} groups that no reviewer links; {what}."
-    apart = [Notice("unlinked_groups", text)] if number > 1 else []
+    facts: dict[str, Json] = {"case": across, "groups": number}
+    apart = [DataWarning("unlinked_groups", facts)] if number > 1 else []
     return *warnings, *apart, *others, *([] if converged else [NOT_CONVERGED])
 
 
@@ -435,9 +425,9 @@ def fit_of(
     ratings: Ratings,
     method: str,
     values: Scores,
-    *others: Notice,
+    *others: DataWarning,
     groups: Codes | None = None,
-    what: str = PRIOR_COMPARES,
+    across: str = "prior",
     prior: bool = True,
     converged: bool = True,
 ) -> Fit:
@@ -449,7 +439,8 @@ def fit_of(
         values: Its values of the items.
         others: What else there is to say.
         groups: Group of each item; those that common reviewers connect if None.
-        what: How items of different groups compare under the model.
+        across: How items of different groups compare under the model, a case of the
+            warning.
         prior: Whether the model has a value for items without a rating.
         converged: Whether the fit settled.
 
@@ -461,7 +452,7 @@ def fit_of(
     """
     groups = linked_groups(ratings) if groups is None else groups
     warnings = data_notices(ratings, prior=prior)
-    notices = fit_notices(warnings, groups, *others, what=what, converged=converged)
+    notices = fit_notices(warnings, groups, *others, across=across, converged=converged)
     return Fit(
         method,
         round_to_resolution(values),

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import betaln
 
-from evenhand.claims import Notice
-from evenhand.errors import plural
+from evenhand.claims import DataWarning, Json
 from evenhand.models.bradley_terry import rating_wins
 from evenhand.models.design import totals
 
@@ -32,17 +31,6 @@ SLIPS, BOTH_ALIKE, VOTE_LEVELS = 50, 5, 3
 # Probability with which scores without a fixed sum look like this, at most; estimated
 # from at least so many reviewers with shuffled scores.
 CHANCE, SHUFFLED = 1e-3, 1000
-VOTES = "{} gave two items scores that add up to {:g}, as votes do."
-BUDGET = "{} gave scores that add up to {:g}, as a fixed budget does."
-BY_NUMBER = "{} gave scores whose sum depends only on how many items they scored."
-RANKS = (
-    "{} gave the ranks from 1 to the number of their items as scores, higher for "
-    "better. If 1 is the best, read them as ranks: --column rank=COLUMN."
-)
-FOLLOWS = (
-    "So levels say nothing between reviewers, whose offsets are 0 by construction; "
-    "adaptive and bradley-terry use each reviewer's order alone."
-)
 
 
 class Form(NamedTuple):
@@ -51,17 +39,17 @@ class Form(NamedTuple):
     Attributes:
         totals: What the scores of each reviewer add up to.
         parameters: How many numbers of that were taken from the sums themselves.
-        sentence: What to say of the reviewers.
-        total: The number that the sentence needs.
+        case: "votes", "budget", "by_number" or "ranks".
+        total: What all scores of a reviewer add up to, of votes and budgets.
     """
 
     totals: Scores
     parameters: int
-    sentence: str
+    case: str
     total: float = 0.0
 
 
-def fixed_sums(ratings: Ratings) -> Notice | None:
+def fixed_sums(ratings: Ratings) -> DataWarning | None:
     """Recognise scores of which each reviewer's sum is fixed by the form.
 
     All reviewers of several items, but for one or one in fifty (one in five of those
@@ -109,10 +97,8 @@ def fixed_sums(ratings: Ratings) -> Notice | None:
         chance = -math.log(len(sums) + 1) - betaln(kept + 1, slips + 1)
         chance += (kept - form.parameters) * math.log(share)
         if chance <= math.log(CHANCE):
-            whole = f"Each of {plural(kept, 'reviewer')}"
-            people = f"{kept:,} of {len(sums):,} reviewers" if slips else whole
-            text = form.sentence.format(people, form.total)
-            return Notice("fixed_sums", f"{text} {FOLLOWS}")
+            facts: dict[str, Json] = {"case": form.case, "who": [kept, len(sums)]}
+            return DataWarning("fixed_sums", {**facts, "total": form.total})
     return None
 
 
@@ -121,17 +107,17 @@ def _forms(ratings: Ratings, sums: Scores, loads: Codes, unit: float) -> Iterato
     scores = ratings.scores
     from_one = scores.min() >= 1
     if from_one and np.mean(scores == rating_wins(ratings) + 1) > 1 - 1 / SLIPS:
-        yield Form(loads * (loads + 1) / 2 / unit, 0, RANKS)
+        yield Form(loads * (loads + 1) / 2 / unit, 0, "ranks")
     middle = float(np.median(sums))
     # Rounded, as a sum of shares is 1 but for the last digits.
     total = round(middle * unit, 9) + 0.0
-    sentence = VOTES if loads.max() == 2 else BUDGET
-    yield Form(np.full_like(sums, middle), 1, sentence, total)
+    case = "votes" if loads.max() == 2 else "budget"
+    yield Form(np.full_like(sums, middle), 1, case, total)
     # The middle sum of each load, of sums sorted by load.
     _, place, counts = np.unique(loads, return_inverse=True, return_counts=True)
     middles = np.cumsum(counts) - (counts + 1) // 2
     totals_by_load = sums[np.lexsort((sums, loads))[middles]]
-    yield Form(totals_by_load[place], len(counts), BY_NUMBER)
+    yield Form(totals_by_load[place], len(counts), "by_number")
 
 
 def _agree(ratings: Ratings) -> bool:

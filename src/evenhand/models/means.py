@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.claims import Notice
-from evenhand.errors import plural
+from evenhand.claims import DataWarning
 from evenhand.models.design import (
     ROUNDING,
     RatingMatrix,
@@ -166,11 +165,7 @@ def z(ratings: Ratings) -> Fit:
     ones = np.where(flat, 1.0, spread)[matrix.reviewers]
     standard = np.where(flat[matrix.reviewers], 0.0, away / ones)
     unspread = int((flat & (matrix.loads > 1)).sum())
-    text = (
-        f"{plural(unspread, 'reviewer')} gave all their items the same score; each "
-        "counts as 0."
-    )
-    warnings = [Notice("no_spread", text)] if unspread else []
+    warnings = [DataWarning("no_spread", {"reviewers": unspread})] if unspread else []
     fit = _fit(
         ratings, "z", _averages(matrix, standard), matrix.in_units(means), *warnings
     )
@@ -195,8 +190,11 @@ def _averages(matrix: RatingMatrix, deviations: Scores) -> Scores:
 
 
 def _fit(
-    ratings: Ratings, method: str, values: Scores, offsets: Scores, *warnings: Notice
+    ratings: Ratings,
+    method: str,
+    values: Scores,
+    offsets: Scores,
+    *warnings: DataWarning,
 ) -> Fit:
-    what = "they are compared as if all groups were equally good"
-    fit = fit_of(ratings, method, values, *warnings, what=what, prior=False)
+    fit = fit_of(ratings, method, values, *warnings, across="equal", prior=False)
     return replace(fit, offsets=frozen(offsets))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from evenhand.ab.weights import WEIGHT, GapWeight
-from evenhand.claims import ANY_SCALES, Json, Notice
+from evenhand.claims import ANY_SCALES, DataWarning, Json
 from evenhand.errors import OptionError, must_be, name_of, quote, require_function
 from evenhand.lazy import lazy
 from evenhand.method import Method, as_method, choice, flag, number, option
@@ -87,29 +87,6 @@ PAPER = "Wang and Shah (2019)"
 PAIRED_ITEMS = 500
 # Ratings times items, and reviewers or items, whichever are fewer, that fit.
 HELD_CELLS, HELD_LEVELS = 6_000_000, 1000
-PROXY_TEXT = (
-    "Mean ranks are not averages over orderings here but a proxy, the middle of the "
-    "ranks that the comparisons allow: (n + 1 + items above - items below) / 2. It "
-    "respects every comparison and in our experiments its Kendall tau was within a few "
-    "per cent of that of mean ranks."
-)
-NO_INTERVALS = (
-    "There are no intervals of ranks: method {!r} does not say how sure it is. Methods "
-    "such as 'adaptive' do."
-)
-APART = (
-    "There are no intervals of ranks: no reviewer links some groups of items, and "
-    "counts of pairs do not say how their errors go together. Take the ratings "
-    "themselves."
-)
-UNSURE = (
-    "There are no intervals of ranks: counts of pairs do not say how sure means are. "
-    "Take the ratings themselves."
-)
-INDEPENDENT = (
-    "Intervals of ranks take the errors of different items for independent, as "
-    "reviewers were not seen."
-)
 
 
 @dataclass(frozen=True)
@@ -170,7 +147,7 @@ class Answer:
     retired: int | None = None
     ties: TieBreak | None = None
     split: str | None = None
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[DataWarning, ...] = ()
     mean_ranks: MeanRankOrder | None = None
     fit: Fit | None = None
     uncertainty: RankUncertainty | None = None
@@ -484,22 +461,20 @@ class MeanRank(Ordinal):
 def _by_mean_rank(task: Task, mean_ranks: MeanRankOrder) -> Answer:
 
     averages, used = mean_ranks.averages, "exact"
-    findings, warnings = tuple["Finding", ...](), list[Notice]()
+    findings, warnings = tuple["Finding", ...](), list[DataWarning]()
     if mean_ranks.ties:
-        what = "proxies of mean ranks" if mean_ranks.proxy else "mean ranks"
         ties = [sorted(tie) for tie in mean_ranks.ties]
-        text = notices.by_lot(what, ties, task.ratings.item_labels)
-        warnings.append(Notice("tied_mean_ranks", text))
+        facts = notices.by_lot(ties, task.ratings.item_labels)
+        facts |= {"case": "proxy"} if mean_ranks.proxy else {}
+        warnings.append(DataWarning("tied_mean_ranks", facts))
     if mean_ranks.proxy:
         used, findings = "proxy", (claims.BY_PROXY,)
-        warnings.append(Notice("closure_proxy", PROXY_TEXT))
+        warnings.append(DataWarning("closure_proxy"))
     elif not averages.exact:
         used, findings = "sampled", (claims.BY_SAMPLE,)
-        text = (
-            f"Mean ranks are from {averages.samples:,} random orderings; their largest "
-            f"standard error is {averages.mean_rank_se.max():.2g}."
-        )
-        warnings.append(Notice("sampled_orderings", text))
+        error = float(averages.mean_rank_se.max())
+        facts = {"samples": averages.samples, "error": error}
+        warnings.append(DataWarning("sampled_orderings", facts))
     options: dict[str, Json] = {"mean_ranks": used, "samples": averages.samples}
     return Answer(
         mean_ranks.order,
@@ -728,15 +703,12 @@ class Safe(RankMethod):
         split = ties.split_order(*data, noise=self.noise, anchored=self.anchored)
         ordered, breakers = len(split.ordered), len(split.breakers)
         always = self.split == "always"
-        text = (
-            f"Reviewers {'are split always' if always else 'contradict each other'}, "
-            f"so {ordered} of them, drawn at random, made {len(split.weak)} groups of "
-            f"items, and the scores of the other {breakers} sorted each group."
-        )
+        facts: dict[str, Json] = {"case": "always" if always else "contradict"}
+        facts |= {"ordered": ordered, "breakers": breakers, "groups": len(split.weak)}
         torn = always or ties.contradictory(task.ratings, split.ordered)
         why = "always" if always else "first" if torn else "all"
         used: Json = {"when": self.split, "ordered": ordered, "breakers": breakers}
-        warnings = (Notice("split_reviewers", text),)
+        warnings = (DataWarning("split_reviewers", facts),)
         start = Answer(split.ties.order, {"split": used}, split=why, notices=warnings)
         return _by_ties(task, split.ties, start)
 
@@ -790,8 +762,8 @@ class Mean(RankMethod):
             return Answer(order)
         runs = np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
         tied = [run.tolist() for run in runs if len(run) > 1]
-        text = notices.by_lot("means", tied, task.ratings.item_labels)
-        warnings = (Notice("tied_means", text),) if tied else ()
+        facts = notices.by_lot(tied, task.ratings.item_labels)
+        warnings = (DataWarning("tied_means", facts),) if tied else ()
         fit = design.Fit(self.name, values, np.zeros_like(order))
         sure = uncertainty.from_model(self, task.ratings, fit, task.seed, order=order)
         return Answer(order, notices=warnings, uncertainty=sure)
@@ -804,7 +776,7 @@ class Mean(RankMethod):
         warnings = (
             *notices.separate_groups(groups),
             *tied,
-            Notice("no_intervals", UNSURE),
+            DataWarning("no_intervals", {"case": "means"}),
         )
         return Answer(order, notices=warnings)
 
@@ -851,7 +823,7 @@ class Model(RankMethod):
             return Answer(order, fit=fit)
         ratings = task.ratings
         sure = uncertainty.from_model(self, ratings, fit, task.seed, order=order)
-        unsure = Notice("no_intervals", NO_INTERVALS.format(self.name))
+        unsure = DataWarning("no_intervals", {"method": self.name})
         tied = notices.lot_notices(
             "estimates", fit.estimates, order, ratings.item_labels
         )
@@ -866,9 +838,9 @@ class Model(RankMethod):
             return super().answer_pairs(pairs, seed)
         order = by_estimates(fit.estimates, seed)
         tied = notices.lot_notices("estimates", fit.estimates, order, pairs.item_labels)
-        sure, why = None, Notice("no_intervals", APART)
+        sure, why = None, DataWarning("no_intervals", {"case": "apart"})
         if fit.groups.max() == 0:
-            why = Notice("independent_errors", INDEPENDENT)
+            why = DataWarning("independent_errors")
             sure = uncertainty.from_fit(fit, seed, order=order)
         warnings = (*fit.notices, *tied, why)
         return Answer(order, notices=warnings, fit=fit, uncertainty=sure)
@@ -894,19 +866,16 @@ def by_estimates(estimates: Scores, seed: int, lots: str = "estimates") -> Codes
     return np.lexsort((lot, -estimates)).astype(np.int64)
 
 
-def _fit_warnings(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
+def _fit_warnings(fit: Fit, ratings: Ratings) -> tuple[DataWarning, ...]:
     codes = {notice.code for notice in fit.notices}
     if fit.rho is None or codes & {"orders_only", "fixed_sums"}:
         return fit.notices
-
-    text, scores = adaptive.rho_sentence(fit.rho), ratings.scores
+    case, scores = adaptive.rho_case(fit.rho), ratings.scores
     single = np.bincount(ratings.reviewer_codes).max() == 1
     if single or ratings.n_reviewers == 1 or scores.min() == scores.max():
-        text = (
-            "Reviewer offsets cannot be told from the rest here; scores are compared "
-            "as if there were none."
-        )
-    return (Notice("reviewer_offsets", text), *fit.notices)
+        case = "unknown"
+    facts: dict[str, Json] = {"case": case, "rho": fit.rho}
+    return (DataWarning("reviewer_offsets", facts), *fit.notices)
 
 
 class Adaptive(Model):

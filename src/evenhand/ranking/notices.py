@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.ab import weights
-from evenhand.claims import Label, Notice
-from evenhand.errors import listing, plural
+from evenhand.claims import DataWarning, Json, Label, few
 from evenhand.posets.graph import components
 
 if TYPE_CHECKING:
@@ -31,45 +30,26 @@ SHUFFLES, SMALLEST = 99, 1e-12
 LINKED = 1000
 
 
-BEYOND_FLOATS = {
-    "coins": "Some gaps in scores are so large that this weight all but decides their "
-    "coins. There a larger gap weighs more by less than p_first shows.",
-    "ties": "Some differences of means are so large that the noise hardly ever "
-    "reverses them. There the order is better than a random one by next to nothing. A "
-    "larger noise, chosen before scores are seen, would mend that.",
-}
-NOTHING_FREE = {
-    "coins": "No pair of items was free to be settled by a coin on its scores, so the "
-    "ranking is an ordinal one.",
-    "ties": "No items that the comparisons hold for equal had scores to settle them, "
-    "so the ranking is an ordinal one.",
-}
-
-
 GROUPS_SHOWN = 3
 # By how much the items with the largest shares must hold more of the true best, as a
 # share of what the chosen hold and in items, to be worth a sentence.
 MORE, MORE_ITEMS = 1.1, 0.2
 
 
-def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) -> str:
-    """Say which items were ordered at random.
+def by_lot(groups: Sequence[Sequence[int]], labels: Sequence[Label]) -> dict[str, Json]:
+    """Return which items were ordered at random, as a fact of a warning.
 
     Examples:
-        >>> by_lot("means", [(0, 2)], ["x", "y", "z"])
-        "Items with equal means are ordered at random: 'x', 'z'."
+        >>> by_lot([(0, 2)], ["x", "y", "z"])["groups"]["first"]
+        [{'first': ['x', 'z'], 'number': 2}]
     """
-    listings = [
-        listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]
-    ]
-    more = len(groups) - GROUPS_SHOWN
-    listings += [f"and {plural(more, 'group')} more"] if more > 0 else []
-    return f"Items with equal {what} are ordered at random: {'; '.join(listings)}."
+    named = [few(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]]
+    return {"groups": {"first": named, "number": len(groups)}}
 
 
 def lot_notices(
     what: str, values: Scores, order: Codes, labels: Sequence[Label]
-) -> tuple[Notice, ...]:
+) -> tuple[DataWarning, ...]:
     """Say which items were ordered at random, as their values are equal.
 
     Args:
@@ -79,16 +59,18 @@ def lot_notices(
         labels: Labels of the items.
 
     Examples:
-        >>> lot_notices("means", np.array([1.0, 1.0]), np.array([1, 0]), ["x", "y"])
-        (Notice(code='tied_means', message="Items with equal means are ordered at \
-random: 'x', 'y'."),)
+        >>> values, order = np.array([1.0, 1.0]), np.array([1, 0])
+        >>> print(lot_notices("means", values, order, ["x", "y"])[0].message)
+        Items with equal means are ordered at random: 'x', 'y'.
     """
     runs = np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
     ties = [np.sort(run).tolist() for run in runs if len(run) > 1]
-    return (Notice(f"tied_{what}", by_lot(what, ties, labels)),) if ties else ()
+    return (DataWarning(f"tied_{what}", by_lot(ties, labels)),) if ties else ()
 
 
-def interval_notices(rows: Sequence[RankedItem], level: float) -> tuple[Notice, ...]:
+def interval_notices(
+    rows: Sequence[RankedItem], level: float
+) -> tuple[DataWarning, ...]:
     """Say that items have a rank outside their own interval, and which one most.
 
     Args:
@@ -110,20 +92,13 @@ def interval_notices(rows: Sequence[RankedItem], level: float) -> tuple[Notice, 
     if not outside:
         return ()
     most = max(outside, key=distance)
-    have = (
-        "has a rank outside its" if len(outside) == 1 else "have a rank outside their"
-    )
-    text = (
-        f"{len(outside):,} of {len(rows):,} items {have} {100 * level:g}% interval, "
-        f"most of all {most.item!r} (rank {most.rank:,}, ranks {most.rank_low:,} to "
-        f"{most.rank_high:,}). A rank is where this order puts an item, the interval "
-        "where it probably stands; items with few reviews may be better or worse than "
-        "they look."
-    )
-    return (Notice("rank_outside_interval", text),)
+    facts: dict[str, Json] = {"outside": len(outside), "items": len(rows)}
+    facts |= {"level": level, "item": most.item, "rank": most.rank}
+    facts |= {"low": most.rank_low, "high": most.rank_high}
+    return (DataWarning("rank_outside_interval", facts),)
 
 
-def share_notices(chosen: float, best: float, k: int) -> tuple[Notice, ...]:
+def share_notices(chosen: float, best: float, k: int) -> tuple[DataWarning, ...]:
     """Say that other items are likelier to be the best k than the first k by rank.
 
     Args:
@@ -139,18 +114,12 @@ def share_notices(chosen: float, best: float, k: int) -> tuple[Notice, ...]:
     """
     if best < max(MORE * chosen, chosen + MORE_ITEMS):
         return ()
-    text = (
-        f"By rank these {k:,} hold {chosen:.1f} of the true best {k:,} on average; the "
-        f"{k:,} with the largest shares would hold {best:.1f}. The order by rank has "
-        "the highest values on average. To choose the items that are likeliest to be "
-        f"the best {k:,}, say --top share={k} (in Python top='share={k}')."
-    )
-    return (Notice("likelier_by_share", text),)
+    return (DataWarning("likelier_by_share", {"k": k, "chosen": chosen, "best": best}),)
 
 
 def score_notices(
     ratings: Ratings, by: str, *, resolved: bool, settled: bool, split: bool = False
-) -> Iterator[Notice]:
+) -> Iterator[DataWarning]:
     """Say what stands in the way of the guarantees of rankings by scores.
 
     Args:
@@ -169,21 +138,15 @@ def score_notices(
     """
     tied, loads = ratings.tied_reviewers, np.bincount(ratings.reviewer_codes)
     if tied:
-        void = "ties within a reviewer void every ranking guarantee."
-        loss = "the claim is no longer strict." if split else void
-        text = f"{plural(tied, 'reviewer')} gave equal scores to several items; {loss}"
-        yield Notice("ties_within_reviewers", text)
+        case = {"case": "split"} if split else {}
+        yield DataWarning("ties_within_reviewers", {"reviewers": tied, **case})
     if loads.min() < loads.max():
-        most = plural(int(loads.max()), "item")
-        text = (
-            f"Reviewers scored from {loads.min()} to {most} each; the ranking "
-            "guarantees need equal loads."
-        )
-        yield Notice("unequal_loads", text)
+        ends = {"least": int(loads.min()), "most": int(loads.max())}
+        yield DataWarning("unequal_loads", ends)
     if not resolved:
-        yield Notice("gap_beyond_floats", BEYOND_FLOATS[by])
+        yield DataWarning("gap_beyond_floats", {"case": by})
     if not settled:
-        yield Notice("no_free_pairs", NOTHING_FREE[by])
+        yield DataWarning("no_free_pairs", {"case": by})
 
 
 def floats_resolve_coins(
@@ -194,7 +157,7 @@ def floats_resolve_coins(
     return not gaps or bool(np.all(weights.resolves(weight, gaps, step=step)))
 
 
-def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
+def group_notices(graph: Comparisons) -> tuple[DataWarning, ...]:
     """Say that some items are connected by no comparison.
 
     Examples:
@@ -205,18 +168,14 @@ def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
     return separate_groups(len(np.unique(components(graph))))
 
 
-def separate_groups(groups: int) -> tuple[Notice, ...]:
+def separate_groups(groups: int) -> tuple[DataWarning, ...]:
     """Say how many groups of items comparisons leave, if there are several.
 
     Examples:
         >>> separate_groups(1)
         ()
     """
-    text = (
-        f"The comparisons leave {groups} separate groups of items; items of different "
-        "groups cannot be ordered by comparisons."
-    )
-    return (Notice("separate_groups", text),) if groups > 1 else ()
+    return (DataWarning("separate_groups", {"groups": groups}),) if groups > 1 else ()
 
 
 def _agree_by_links(reviewers: Codes, items: Codes, sums: Scores) -> bool:
@@ -237,7 +196,7 @@ def _agree_by_links(reviewers: Codes, items: Codes, sums: Scores) -> bool:
     return bool((1 + reached) / (1 + SHUFFLES) <= CHANCE)
 
 
-def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
+def information_notices(ratings: Ratings) -> tuple[DataWarning, ...]:
     """Say that ratings carry no information about the items, if that is seen.
 
     Random ratings are told so with probability 95%, if there are enough of them that
@@ -277,10 +236,5 @@ def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
     votes = loads.max() == 2 and len(same) <= LINKED
     if votes and _agree_by_links(reviewers, items, sums):
         return ()
-    text = (
-        "Reviewers agree about the items no more than random ratings would (mean "
-        f"correlation of two reviewers {above.mean() / same.sum():.2f}, p = {p:.2f}). "
-        "These ratings carry no detectable information about the items, so any order "
-        "of them may be chance."
-    )
-    return (Notice("no_information", text),)
+    correlation = float(above.mean() / same.sum())
+    return (DataWarning("no_information", {"correlation": correlation, "p": p}),)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.claims import Notice, certify
+from evenhand.claims import DataWarning, certify
 from evenhand.designs.assignment import declare
 from evenhand.designs.design import ManyItemDesign
 from evenhand.errors import OptionError, must_be, quote
@@ -186,7 +186,7 @@ def _by_share(method: RankMethod, answer: Answer, k: int) -> Answer:
 
 def _finish_top(ranking: Ranking, k: int | None, *, by_share: bool) -> Ranking:
     """Add what is known of the best k items, and whether others are likelier."""
-    sure, warnings = ranking.uncertainty, tuple[Notice, ...]()
+    sure, warnings = ranking.uncertainty, tuple[DataWarning, ...]()
     # Only models can choose by share.
     models = sure is not None and sure.source != ORDERINGS
     if sure is not None and k is not None and models and not by_share:
@@ -292,11 +292,8 @@ def _by_cluster(
     data = (task.ratings, clusters, functools.partial(_refit, method, task.seed))
     more: Any = {"order": answer.order, "executor": executor}
     sure = from_clusters(*data, task.seed, **more)
-    text = (
-        f"Intervals of ranks are by cluster ({sure.clusters:,} of them), as reviewers "
-        "of one cluster may err together."
-    )
-    warnings = (*answer.notices, Notice("intervals_by_cluster", text))
+    by_cluster = DataWarning("intervals_by_cluster", {"clusters": sure.clusters})
+    warnings = (*answer.notices, by_cluster)
     return replace(answer, uncertainty=sure, notices=warnings)
 
 
@@ -306,7 +303,7 @@ def _refit(method: RankMethod, seed: int, ratings: Ratings) -> ArrayLike:
     return -np.argsort(answer.order) if answer.fit is None else answer.fit.estimates
 
 
-def _notices(task: Task, method: RankMethod, answer: Answer) -> tuple[Notice, ...]:
+def _notices(task: Task, method: RankMethod, answer: Answer) -> tuple[DataWarning, ...]:
     """Say what the reader must know, once each."""
     ratings = task.ratings
     warnings = (

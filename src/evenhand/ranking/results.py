@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand.claims import Drawn, Json, Label, Notice, tail
+from evenhand.claims import DataWarning, Drawn, Json, Label, tail
 from evenhand.errors import OptionError, must_be, require_whole
 from evenhand.lazy import lazy
 
@@ -203,7 +203,7 @@ class Ranking(Drawn):
     parameters: Mapping[str, Json]
     seed: int
     data: Mapping[str, Json]
-    notices: tuple[Notice, ...]
+    notices: tuple[DataWarning, ...]
     certificate: Certificate | None = None
     rho: float | None = None
     uncertainty: RankUncertainty | None = field(default=None, compare=False)

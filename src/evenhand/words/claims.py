@@ -34,6 +34,8 @@ COUNTED_BLINDLY = (
 )
 UNRELATED = "left for reasons that have nothing to do with items"
 
+TIES_VOID = "ties within a reviewer void every ranking guarantee"
+
 GIVEN = {
     "counts": "given how many scored each item",
     "assignment": "on average over the assignment, not given how many scored each item",
@@ -250,7 +252,7 @@ void every ranking guarantee'
         text += ", although distinct says that nobody would"
     if facts["split"]:
         return text
-    return f"{text}, and ties within a reviewer void every ranking guarantee"
+    return f"{text}, and {TIES_VOID}"
 
 
 def _ties_possible(facts: Facts) -> str:

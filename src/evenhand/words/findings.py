@@ -7,16 +7,17 @@ makes it weak, and that before what is good.
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand.diagnosis.check import share_text
 from evenhand.diagnosis.ladder import CANNOT_TELL
 from evenhand.diagnosis.reviewers import AGAINST, DISAGREEING, LITTLE, UNRELATED
 from evenhand.errors import plural
+from evenhand.words.check_sentences import share_text
 from evenhand.words.pictures import KINDS, NARROW, axis
 from evenhand.words.text import notice
+from evenhand.words.warnings import warning_text
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -72,9 +73,6 @@ RUNGS = {
 DRAWN = ("contradictions", "flat", "ladder", "needed", "strictness", "ties", "variance")
 LISTED = 6
 LEAVING = 8
-# A label as `listing` quotes it, and what ends a clause of ours.
-QUOTED = re.compile(r"""(?<![\w'"])(['"])(?:\\.|(?!\1).)*\1(?!\w)""")
-CLAUSE_END = re.compile(r"\. |, so |; ")
 
 
 class Shown(NamedTuple):
@@ -110,23 +108,11 @@ def by_gravity(check: Check) -> list[Shown]:
             one.code,
             *_gravity(check, one.code),
             notice(one.message),
-            notice(first_clause(one.message)),
+            notice(warning_text(one, "plain")),
         )
         for one in check.findings
     ]
     return sorted(found, key=lambda one: (one.gravity, one.code == "sizes"))
-
-
-def first_clause(message: str) -> str:
-    """Return a message up to where its first clause ends, outside of quoted labels.
-
-    Examples:
-        >>> first_clause("'Dr. A; B' goes against the others, so it is left out. Bye.")
-        "'Dr. A; B' goes against the others."
-    """
-    hidden = QUOTED.sub(lambda label: "x" * len(label[0]), message)
-    ends = [found.start() for found in CLAUSE_END.finditer(hidden)]
-    return f"{message[: min(ends, default=len(message))].removesuffix('.')}."
 
 
 def verdict(check: Check) -> str:
@@ -247,7 +233,7 @@ def variance_parts(shares: Shares) -> list[tuple[float, str, str]]:
         (shares.rest, "the rest", "out"),
     )
     return [
-        (part.share, f"{words} {share_text(part)}", kind)
+        (part.share, f"{words} {share_text(asdict(part))}", kind)
         for part, words, kind in parts
         if part is not None
     ]

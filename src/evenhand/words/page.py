@@ -31,6 +31,7 @@ from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ratings import Ratings
 from evenhand.words import cards, details, findings, lines, pictures, tables
+from evenhand.words.check_sentences import ladder_meaning
 from evenhand.words.exports import COMMANDS, about
 from evenhand.words.text import asset, notice, templates
 
@@ -136,6 +137,7 @@ def report(
         found=_found,
         lines=lines,
         ladder=ladder,
+        ladder_meaning=ladder_meaning,
         pictures=pictures,
         tables=tables,
         weighed=findings,

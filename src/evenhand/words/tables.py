@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -11,6 +12,7 @@ from markupsafe import Markup
 from evenhand.claims import LEVEL
 from evenhand.errors import plural
 from evenhand.ranking.results import OPEN
+from evenhand.words.check_sentences import more_reviews
 from evenhand.words.lines import score_shares
 from evenhand.words.text import figure, joined, name, share, shortened, span
 
@@ -327,12 +329,14 @@ def rungs(ladder: Ladder) -> Table:
 
 def targets(needed: Needed) -> Table:
     """List how many more reviews reach what."""
-    from evenhand.diagnosis.check import PAIR, SIDE, more_reviews  # noqa: PLC0415 - much
+    from evenhand.diagnosis.check import PAIR, SIDE  # noqa: PLC0415 - much
 
     columns: Columns = {
         Number("to reach"): [f"{100 * one.probability:g}%" for one in needed.pair],
-        Number(PAIR): map(more_reviews, needed.pair),
-        Number(SIDE.format(needed.near)): map(more_reviews, needed.side),
+        Number(PAIR): [more_reviews(asdict(target)) for target in needed.pair],
+        Number(SIDE.format(needed.near)): [
+            more_reviews(asdict(target)) for target in needed.side
+        ],
     }
     return table("Additional reviews needed per item", columns)
 
