@@ -98,8 +98,11 @@ def first(content: object) -> Mapping[str, object]:
 
 
 def names(content: object) -> str:
-    """List the fields of what speaks for itself."""
-    listed = (f"`{name}`{names(value)}" for name, value in first(content).items())
+    """List the fields of what speaks for itself; facts are named by their code."""
+    listed = (
+        f"`{name}`{names(value) if name != 'facts' else ''}"
+        for name, value in first(content).items()
+    )
     text = ", ".join(listed)
     return f" ({text})" if text else ""
 

@@ -46,7 +46,7 @@ class DataWarning:
     """
 
     code: str
-    facts: Mapping[str, Json] = field(default_factory=dict)
+    facts: Mapping[str, Json] = field(default_factory=dict, hash=False)
 
     @property
     def message(self) -> str:

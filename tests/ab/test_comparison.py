@@ -80,7 +80,7 @@ class TestLists:
         assert comparison.p_first == pytest.approx(float(expected.probability))
         assert comparison.parameters["pairing"] == "random"
         assert codes(comparison) == ["unequal_counts"]
-        assert "Votes pair 2 of each" in comparison.notices[0].message
+        assert "votes pair 2 of each" in comparison.notices[0].message
         assert comparison.votes is not None
         assert sum(comparison.votes) == 2
 

@@ -43,10 +43,9 @@ if TYPE_CHECKING:
     from evenhand.models.design import Fit
     from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Data, Names
-    from evenhand.words import cards, check_sentences
+    from evenhand.words import cards
 else:
     cards = lazy("evenhand.words.cards")
-    check_sentences = lazy("evenhand.words.check_sentences")
 
 # Bars of a histogram, labels named, and groups listed; in a sentence, fewer.
 BARS, NAMED, LISTED, WORST = 12, 8, 20, 5
@@ -238,9 +237,6 @@ class Check(Drawn):
         for name in ("parameters", "seed", "data", "notices", "ratings"):
             del entries[name]
         entries["findings"] = [finding.to_dict() for finding in self.findings]
-        if self.ladder is not None:
-            meaning = check_sentences.ladder_meaning(self.ladder.verdict)
-            entries["ladder"] = {**asdict(self.ladder), "meaning": meaning}
         return {"schema": "evenhand.check/1", **entries, **tail(self, method="check")}
 
     def to_frame(self) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from evenhand.lazy import lazy
 from evenhand.models.affine import fit_affine, start
 from evenhand.models.bradley_terry import order_values
 from evenhand.models.design import build_matrix, round_to_resolution
@@ -26,6 +27,9 @@ from evenhand.randomness import Stream, permutation, stream, uniforms
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.ratings import Ratings
+    from evenhand.words import check_sentences
+else:
+    check_sentences = lazy("evenhand.words.check_sentences")
 
 ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
 METHODS = ("mean", "additive", "affine", "isotonic", "bradley-terry")
@@ -186,6 +190,7 @@ class Ladder:
         reviewers: Number of reviewers who made them.
         folds: In how many parts reviewers were held out.
         tried: How many of the parts were tried.
+        meaning: The verdict in words.
     """
 
     rungs: tuple[Rung, ...]
@@ -194,6 +199,7 @@ class Ladder:
     reviewers: int
     folds: int
     tried: int
+    meaning: str = ""
 
 
 def why_no_ladder(ratings: Ratings) -> str:
@@ -276,7 +282,8 @@ def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
     if judged.any():
         rungs, verdict = judge(right[:, judged], total[judged])
     sizes = n_pairs, int(judged.sum()), folds, tried
-    return Ladder(rungs, verdict, *sizes)
+    meaning = check_sentences.ladder_meaning(verdict)
+    return Ladder(rungs, verdict, *sizes, meaning)
 
 
 def _folds(ratings: Ratings) -> tuple[int, int]:

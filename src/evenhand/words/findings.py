@@ -140,7 +140,7 @@ def _apart(check: Check) -> tuple[int, str]:
     if check.groups.linked > 1:
         return IMPOSSIBLE, "No reviewer links all of them"
     if check.groups.listed[0].size == 1:
-        return IMPOSSIBLE, "No reviewer told two items apart"
+        return IMPOSSIBLE, "No reviewer gave two items different scores"
     return WEAK, "Ties leave items apart"
 
 
