@@ -57,8 +57,8 @@ def test_assessments_alone_say_what_cannot_be_told() -> None:
     assert ratings.n_ratings == 3
     assert notices(ratings)["submissions_unknown"] == (
         "Without the table of submissions and its columns 'authorid' and 'example', "
-        "assessments of example submissions and of one's own work cannot be told from "
-        "the others. Give it with companion= or --with."
+        "assessments of example submissions and of one's own work cannot be "
+        "recognised. Give it with companion= or --with."
     )
 
 

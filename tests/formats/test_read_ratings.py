@@ -177,13 +177,13 @@ def test_a_label_with_an_apostrophe_is_not_merged_with_one_without(name: str) ->
     text = "\n".join(lines).replace(",", "\t" if name == "a.tsv" else ",")
     ratings = read(text, name)
     assert ratings.item_labels == ("'=q", "'=r", "=q")
-    assert [notice.to_dict() for notice in ratings.notices] == [
-        {
-            "code": "similar_items",
-            "message": "Labels that look alike are taken for different items: "
+    assert [(notice.code, notice.message) for notice in ratings.notices] == [
+        (
+            "similar_items",
+            "Labels that look alike are taken for different items: "
             "\"'=q\" and '=q'. If they are the same, merge them with merge= or "
             "--column merge=item.",
-        }
+        )
     ]
 
 
