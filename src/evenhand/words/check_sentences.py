@@ -72,8 +72,8 @@ def list_labels(few: Facts) -> str:
         "'x', 2 and 10 more"
     """
     more = few["number"] - len(few["first"])
-    rest = f" and {more:,} more" if more > 0 else ""
-    return ", ".join(map(repr, few["first"])) + rest
+    tail = f" and {more:,} more" if more > 0 else ""
+    return ", ".join(map(repr, few["first"])) + tail
 
 
 def spread_text(counts: Facts) -> str:
@@ -223,9 +223,11 @@ def _disagreeing(facts: Facts) -> Wording:
         named = f"{plural(few['number'], 'reviewer')} ({list_labels(few)})"
         parts.append(f"{named} {verbs[few['number'] > 1]} {agreement}")
     text = " and ".join(parts)
-    rest = "so no strictness is given for them. Of 100 reviewers who rate like the "
-    rest += "others, about 1 at most would be named here."
-    return Wording(f"{text}, {rest}", plain=f"{text}.")
+    consequence = (
+        "so no strictness is given for them. Of 100 reviewers who rate like the "
+    )
+    consequence += "others, about 1 at most would be named here."
+    return Wording(f"{text}, {consequence}", plain=f"{text}.")
 
 
 def _correlations(facts: Facts) -> Wording:

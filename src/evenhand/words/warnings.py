@@ -389,8 +389,8 @@ class _Formatter(string.Formatter):
         if format_spec.startswith("#"):
             return plural(value, format_spec[1:])
         if "|" in format_spec:
-            one, several = format_spec.split("|")
-            return one if value == 1 else several
+            singular, many = format_spec.split("|")
+            return singular if value == 1 else many
         return format(value, format_spec)
 
 
