@@ -72,16 +72,6 @@ class RandomDesign:
         """Check its sizes, and return what draws."""
         raise NotImplementedError
 
-    def sizes(
-        self,
-        n_items: int,
-        n_reviewers: int,
-        groups: Sequence[Hashable],
-        **options: object,
-    ) -> tuple[object, ...]:
-        """Return what `plan` takes, of all that `assign` knows."""
-        raise NotImplementedError
-
     def draw(self, seed: int, *sizes: object) -> tuple[Codes, bool]:
         """Draw an assignment, and say whether all were exactly as likely.
 
@@ -118,9 +108,8 @@ class RandomDesign:
         """Return numbers of reviewers, and of items for each, for a scenario."""
         return n_items, 0
 
-    def misfit(self, n_items: int, n_reviewers: int) -> str:
+    def misfit(self, _items: int, _reviewers: int) -> str:
         """Say why a scenario cannot have these numbers, "" if it can."""
-        del n_items, n_reviewers
         return ""
 
 
@@ -134,6 +123,7 @@ class TwoItemDesign(RandomDesign):
         unit: What is drawn as one if all choices of so many units are as likely: a
             "reviewer"; a "group", which stays together; or a "pair", which may be
             turned round. "" if it is not of this form.
+        any_number: Whether any number of units may be on, instead of half of them.
         redrawn: What could have been drawn, in a few words.
     """
 
@@ -141,6 +131,7 @@ class TwoItemDesign(RandomDesign):
     symmetry: ClassVar[Literal["reviewers", "partners", "items"]] = "items"
     apart: ClassVar[float] = math.inf
     unit: ClassVar[Literal["reviewer", "group", "pair", ""]] = ""
+    any_number: ClassVar[bool] = False
     redrawn: ClassVar[str] = "as the design draws"
 
     def strata(self, people: Any) -> Strata:  # noqa: ANN401 - a number or labels
@@ -174,31 +165,11 @@ class TwoItemDesign(RandomDesign):
 
         return procedure, True
 
-    def sizes(
-        self,
-        n_items: int,
-        n_reviewers: int,
-        groups: Sequence[Hashable],
-        **options: object,
-    ) -> tuple[object, ...]:
-        """Return the labels of the groups, or the number of reviewers."""
-        del options
-        if n_items != 2:
-            many = " or ".join(map(repr, names_of("rank")))
-            raise DesignError(
-                f"items must be two for design {self.name!r}, got {n_items}. Use "
-                f"{many} for more."
-            )
-        return (groups if self.group else n_reviewers,)
-
-    def follow(self, firsts: int, seconds: int) -> str:
+    def follow(self, _firsts: int, _seconds: int) -> str:
         """Say what a group must be if it cannot come from this design, else "".
 
-        Args:
-            firsts: How many reviewers of the group have the first item.
-            seconds: How many have the second.
+        It has so many reviewers of the first item, and so many of the second.
         """
-        del firsts, seconds
         return ""
 
     def counts_on(self, n_units: int, n_on: int) -> Sequence[int] | None:
@@ -213,12 +184,13 @@ class TwoItemDesign(RandomDesign):
         Returns:
             The numbers, a range for any; None if the design cannot have drawn `n_on`.
         """
-        del n_units, n_on
-        return None
+        if self.any_number:
+            return range(n_units + 1)
+        middle = {n_units // 2, (n_units + 1) // 2}
+        return sorted(middle) if n_on in middle else None
 
-    def usual_sizes(self, n_items: int) -> tuple[int, int]:
+    def usual_sizes(self, _: int) -> tuple[int, int]:
         """Return ten reviewers."""
-        del n_items
         return USUAL_REVIEWERS, 0
 
     def usual_people(self, n_reviewers: int, n_groups: int = 0) -> int | list[int]:
@@ -232,11 +204,8 @@ class TwoItemDesign(RandomDesign):
         groups = [place * n_groups // n_reviewers for place in range(n_reviewers)]
         return groups if self.group else n_reviewers
 
-    def draw_sides(
-        self, trials: int, n_reviewers: int, n_groups: int, rng: Generator
-    ) -> Codes:
+    def draw_sides(self, trials: int, people: Any, rng: Generator) -> Codes:  # noqa: ANN401 - as in `strata`
         """Draw for many trials of a scenario, shape (trials, reviewers)."""
-        people = self.usual_people(n_reviewers, n_groups)
         return np.stack([self.draw(seed_from(rng), people)[0] for _ in range(trials)])
 
 
@@ -252,23 +221,19 @@ class ManyItemDesign(RandomDesign):
     most_items: ClassVar[int | None] = None
     fewest_items: ClassVar[int] = 2
 
-    def follow(self, ratings: Ratings) -> bool:
+    def follow(self, _: Ratings) -> bool:
         """Say whether ratings can come from this design."""
-        del ratings
         return True
 
-    def items_each(self, n_items: int, per_reviewer: int) -> int:
+    def items_each(self, _items: int, per_reviewer: int) -> int:
         """Return how many items each reviewer gets in a scenario that asks for some."""
-        del n_items
         return self.most_items or per_reviewer
 
     def draw_bundles(
         self, trials: int, n_items: int, n_reviewers: int, each: int, rng: Generator
     ) -> Codes:
         """Draw for many trials of a scenario, shape (trials, reviewers, each)."""
-        sizes = self.sizes(
-            n_items, n_reviewers, (), per_reviewer=each, per_item=None, conflicts=None
-        )
+        sizes = (n_items, n_reviewers, each)[: 3 if self.options else 2]
         return np.stack([self.draw(seed_from(rng), *sizes)[0] for _ in range(trials)])
 
 

@@ -24,7 +24,7 @@ from evenhand.claims import Label, version
 from evenhand.columns import Source, code_labels, label_series
 from evenhand.designs.assignment import Amendment, Assignment
 from evenhand.designs.balancing import InfeasibleError
-from evenhand.designs.design import RandomDesign, TwoItemDesign, as_design
+from evenhand.designs.design import RandomDesign, TwoItemDesign, as_design, names_of
 from evenhand.errors import (
     DesignError,
     OptionError,
@@ -128,13 +128,12 @@ def assign(
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
     seed = seed_from(rng) if secret is None else int(secret, 16)
-    sizes = chosen.sizes(
-        len(item_labels),
-        len(reviewer_labels),
-        [group for _, group in group_rows or ()],
-        conflicts=pairs,
-        **loads,
-    )
+    sizes: list[object] = [len(item_labels), len(reviewer_labels)]
+    if isinstance(chosen, TwoItemDesign):
+        _require_two(item_labels, chosen)
+        sizes = [[group for _, group in group_rows] if group_rows else sizes[1]]
+    elif chosen.options:
+        sizes += [*loads.values(), pairs]
     try:
         bundles, uniform = chosen.draw(seed, *sizes)
     except InfeasibleError as error:
@@ -482,6 +481,15 @@ def _amend(change: Amendment) -> Assignment:
     text = f"{AMEND_PREFIX}{change.before.seed}:{len(change.before.chain) + 1}"
     seed = int(hashlib.sha256(text.encode()).hexdigest(), 16)
     return apply_amendment(change, Drawn(stream(seed, "design amend")))
+
+
+def _require_two(items: Labels, design: RandomDesign) -> None:
+    if len(items) != 2:
+        many = " or ".join(map(repr, names_of("rank")))
+        raise DesignError(
+            f"items must be two for design {design.name!r}, got {len(items)}. Use "
+            f"{many} for more."
+        )
 
 
 def _refuse_options(design: RandomDesign, **options: object) -> None:

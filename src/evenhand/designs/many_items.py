@@ -13,7 +13,7 @@ from evenhand.errors import DesignError, as_whole
 from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.random import Generator
 
@@ -84,17 +84,6 @@ class Pairs(ManyItemDesign):
 
         return procedure, True
 
-    def sizes(
-        self,
-        n_items: int,
-        n_reviewers: int,
-        groups: Sequence[Hashable],
-        **options: object,
-    ) -> tuple[object, ...]:
-        """Return the numbers of items and of reviewers."""
-        del groups, options
-        return n_items, n_reviewers
-
     def follow(self, ratings: Ratings) -> bool:
         """Say whether each reviewer rated two items, and no two reviewers the same."""
         if (np.bincount(ratings.reviewer_codes) != self.most_items).any():
@@ -119,10 +108,9 @@ class Pairs(ManyItemDesign):
         )
 
     def draw_bundles(
-        self, trials: int, n_items: int, n_reviewers: int, each: int, rng: Generator
+        self, trials: int, n_items: int, n_reviewers: int, _each: int, rng: Generator
     ) -> Codes:
         """Draw many trials at once."""
-        del each
         pairs = np.stack(np.triu_indices(n_items, 1), axis=-1)
         choices = [
             rng.choice(len(pairs), n_reviewers, replace=False) for _ in range(trials)
@@ -221,17 +209,6 @@ class Balanced(ManyItemDesign):
             return grid.bundles(balancing.walk(grid, start, source))
 
         return procedure, False
-
-    def sizes(
-        self,
-        n_items: int,
-        n_reviewers: int,
-        groups: Sequence[Hashable],
-        **options: object,
-    ) -> tuple[object, ...]:
-        """Return the numbers of items and of reviewers, and all options."""
-        del groups
-        return n_items, n_reviewers, *(options[name] for name in self.options)
 
     def usual_sizes(self, n_items: int) -> tuple[int, int]:
         """Return as many reviewers as items."""

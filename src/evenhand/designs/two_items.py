@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from evenhand.designs.design import Strata
 
 
-def _middle(count: int) -> tuple[int, ...]:
-    return tuple(sorted({count // 2, (count + 1) // 2}))
-
-
 def _draw_halves(trials: int, count: int, rng: Generator) -> Codes:
     places = rng.permuted(np.tile(np.arange(count), (trials, 1)), axis=1)
     fewer = count // 2 + rng.integers(1 + count % 2, size=(trials, 1))
@@ -55,17 +51,9 @@ class Halves(TwoItemDesign):
         """Split all reviewers."""
         return [[[r] for r in range(as_whole("n_reviewers", people, 1))]]
 
-    def counts_on(self, n_units: int, n_on: int) -> Sequence[int] | None:
-        """Return the halves, or the two middle numbers."""
-        middle = _middle(n_units)
-        return middle if n_on in middle else None
-
-    def draw_sides(
-        self, trials: int, n_reviewers: int, n_groups: int, rng: Generator
-    ) -> Codes:
+    def draw_sides(self, trials: int, people: int, rng: Generator) -> Codes:
         """Draw many trials at once."""
-        del n_groups
-        return _draw_halves(trials, n_reviewers, rng)
+        return _draw_halves(trials, people, rng)
 
 
 class Coins(TwoItemDesign):
@@ -83,6 +71,7 @@ class Coins(TwoItemDesign):
     sentence = "Each reviewer's item was drawn by a fair coin of its own."
     symmetry = "reviewers"
     unit = "reviewer"
+    any_number = True
     redrawn = "each reviewer to an item by a fair coin"
 
     def __call__(self, n_reviewers: int, *, rng: RNGLike = None) -> Codes:
@@ -93,17 +82,9 @@ class Coins(TwoItemDesign):
         """Split each reviewer off."""
         return [[[r]] for r in range(as_whole("n_reviewers", people, 1))]
 
-    def counts_on(self, n_units: int, n_on: int) -> Sequence[int]:
-        """Return any number."""
-        del n_on
-        return range(n_units + 1)
-
-    def draw_sides(
-        self, trials: int, n_reviewers: int, n_groups: int, rng: Generator
-    ) -> Codes:
+    def draw_sides(self, trials: int, people: int, rng: Generator) -> Codes:
         """Draw many trials at once."""
-        del n_groups
-        return rng.integers(2, size=(trials, n_reviewers))
+        return rng.integers(2, size=(trials, people))
 
 
 class Matched(TwoItemDesign):
@@ -123,6 +104,7 @@ class Matched(TwoItemDesign):
     symmetry = "partners"
     apart = 0
     unit = "pair"
+    any_number = True
     redrawn = "one of each pair to each item by a fair coin"
 
     def __call__(self, pairs: Sequence[Hashable], *, rng: RNGLike = None) -> Codes:
@@ -152,14 +134,8 @@ class Matched(TwoItemDesign):
         """Allow one reviewer of each item; who is alone has lost the partner."""
         return "" if max(firsts, seconds) <= 1 else "pairs of one each"
 
-    def counts_on(self, n_units: int, n_on: int) -> Sequence[int]:
-        """Return any number: each pair may be turned round."""
-        del n_on
-        return range(n_units + 1)
-
-    def misfit(self, n_items: int, n_reviewers: int) -> str:
+    def misfit(self, _: int, n_reviewers: int) -> str:
         """Ask for an even number of reviewers."""
-        del n_items
         if n_reviewers % 2 == 0:
             return ""
         return (
@@ -167,13 +143,10 @@ class Matched(TwoItemDesign):
             f"{Halves.name!r}, where a coin decides which item gets the extra reviewer."
         )
 
-    def draw_sides(
-        self, trials: int, n_reviewers: int, n_groups: int, rng: Generator
-    ) -> Codes:
+    def draw_sides(self, trials: int, people: list[int], rng: Generator) -> Codes:
         """Draw many trials at once."""
-        del n_groups
-        firsts = rng.integers(2, size=(trials, n_reviewers // 2))
-        return np.stack([firsts, 1 - firsts], axis=-1).reshape(trials, n_reviewers)
+        firsts = rng.integers(2, size=(trials, len(people) // 2))
+        return np.stack([firsts, 1 - firsts], axis=-1).reshape(trials, -1)
 
 
 class Panels(TwoItemDesign):
@@ -212,14 +185,6 @@ class Panels(TwoItemDesign):
         """Allow one item to a panel."""
         return "panels that stay together" if firsts and seconds else ""
 
-    def counts_on(self, n_units: int, n_on: int) -> Sequence[int] | None:
-        """Return half of the panels, or the two middle numbers."""
-        middle = _middle(n_units)
-        return middle if n_on in middle else None
-
-    def draw_sides(
-        self, trials: int, n_reviewers: int, n_groups: int, rng: Generator
-    ) -> Codes:
+    def draw_sides(self, trials: int, people: list[int], rng: Generator) -> Codes:
         """Draw many trials at once."""
-        panels = self.usual_people(n_reviewers, n_groups)
-        return _draw_halves(trials, n_groups, rng)[:, panels]
+        return _draw_halves(trials, max(people) + 1, rng)[:, people]

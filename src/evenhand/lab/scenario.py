@@ -50,16 +50,14 @@ class Everything(ManyItemDesign):
         """Return as many reviewers as items, and all items for each."""
         return n_items, n_items
 
-    def items_each(self, n_items: int, per_reviewer: int) -> int:
+    def items_each(self, n_items: int, _: int) -> int:
         """Return all items."""
-        del per_reviewer
         return n_items
 
     def draw_bundles(
-        self, trials: int, n_items: int, n_reviewers: int, each: int, rng: Generator
+        self, trials: int, n_items: int, n_reviewers: int, _each: int, _rng: Generator
     ) -> Codes:
         """Return all items for each reviewer."""
-        del each, rng
         return np.broadcast_to(np.arange(n_items), (trials, n_reviewers, n_items))
 
 
@@ -286,7 +284,8 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
     n, m, law = scenario.items, scenario.reviewers, scenario.random_design
     values = read("values", scenario.values, VALUES).draw(rng, (trials, n))
     if isinstance(law, TwoItemDesign):
-        assigned = law.draw_sides(trials, m, scenario.panels, rng)[..., None]
+        people = law.usual_people(m, scenario.panels)
+        assigned = law.draw_sides(trials, people, rng)[..., None]
     elif isinstance(law, ManyItemDesign):
         assigned = law.draw_bundles(trials, n, m, scenario.per_reviewer, rng)
     # Every item on the scale of every reviewer.
