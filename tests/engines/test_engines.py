@@ -191,7 +191,7 @@ class TestEveryEngine:
         assert found.test is not None
         assert known.test is not None
         # Counts do not show what was counted, so they assume more.
-        assert {*known.test.assumes} < {*found.test.assumes}
+        assert len(known.test.assumes) < len(found.test.assumes)
         assert replace(found.test, assumes=known.test.assumes) == known.test
 
     def test_pairs_rank_as_the_ratings_do(self, make: Make) -> None:

@@ -174,7 +174,9 @@ class Comparison(Drawn):
             >>> compare([7], [6], method="mean", rng=7).to_dict()["winner"]
             'A'
         """
-        test_fields = {} if self.test is None else asdict(self.test)
+        test_fields: dict[str, Any] = {} if self.test is None else asdict(self.test)
+        if self.test is not None:
+            test_fields["assumes"] = [finding.text for finding in self.test.assumes]
         return {
             "schema": "evenhand.compare/1",
             "items": list(self.items),
@@ -186,8 +188,8 @@ class Comparison(Drawn):
             **{name: getattr(self, name) for name in P_VALUES},
             "test": self.test
             and {
-                name: as_json(test_fields[name])
-                for name in test_fields
+                name: as_json(part)
+                for name, part in test_fields.items()
                 if name not in P_VALUES
             },
             **tail(self),
@@ -338,9 +340,7 @@ def compare(
     test_result, shift, warnings = _test(sides, chosen, test, declared.design, seed)
     if test_result is not None:
         assumed = p_value_assumptions(sides, declared)
-        test_result = replace(
-            test_result, assumes=tuple(finding.text for finding in assumed)
-        )
+        test_result = replace(test_result, assumes=assumed)
     ordinal = sides.verdict is not None or (ratings and ratings.kind != "scores")
     used = {"pairing": outcome.pairing, "test": test, "both": both}
     return Comparison(

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.claims import Finding
     from evenhand.designs.design import Procedure
     from evenhand.randomness import Stream
 
@@ -89,14 +90,6 @@ NEAR_ZERO = 1e-9
 NORMAL = round(NormalDist().inv_cdf((1 + CONFIDENCE) / 2), 15)
 HUGE, HALF = 1e200, 0.5
 GIVEN, GIVEN_PANELS = "given counts", "given panel counts"
-_REDRAWN = {
-    "halves": "half of the reviewers to each item",
-    "coins": "each reviewer to an item by a fair coin",
-    "matched": "one of each pair to each item by a fair coin",
-    "panels": "half of the panels to each item",
-    GIVEN: "any choice of as many reviewers for each item as there are",
-    GIVEN_PANELS: "any choice of as many panels for each item as there are",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +107,8 @@ class PValues:
         statistic: Name of the statistic.
         design: What was redrawn: a design, "given counts" or "given panel counts".
         seed: The seed that repeats the sampling, None if exact.
-        assumes: What `compare` knows that they rest on, as in its certificate.
+        assumes: What `compare` knows that they rest on, as in its certificate; their
+            sentences are in the JSON.
 
     Examples:
         >>> p_values([5, 6, 7, 9], [1, 2, 3, 4]).p_value_first == 1 / 70
@@ -131,36 +125,7 @@ class PValues:
     statistic: str
     design: str
     seed: int | None = None
-    assumes: tuple[str, ...] = ()
-
-    def explanation(self) -> str:
-        """Say in one paragraph what the numbers are, and what they are not.
-
-        Examples:
-            >>> print(p_values([3], [1]).explanation()[:65])
-            The one-sided p-value of an item is the share of the assignments
-        """
-        sampling = ""
-        if not self.exact:
-            sampling = (
-                f" It is estimated from {self.samples} redraws (standard error at most "
-                f"{self.se:.1g}) with the observed assignment counted in, which keeps "
-                "it valid."
-            )
-        return (
-            "The one-sided p-value of an item is the share of the assignments that "
-            f"could have been drawn ({_REDRAWN[self.design]}) in which the statistic "
-            f"({self.statistic}) would have been at least as much in favour of that "
-            f"item, with these scores.{sampling} If the assignment was drawn in this "
-            "way, if whoever scored an item would have scored the other had they got "
-            "it, and if nothing was chosen after a look at the scores, then a p-value "
-            "of at most alpha comes up with probability at most alpha when the item is "
-            "no better, whatever increasing scales reviewers use. "
-            "The two-sided p-value is twice the smaller one-sided one. None of them is "
-            "the probability that an item is better. There are scales under which even "
-            "a better item gets a p-value of at most alpha with probability at most "
-            "alpha: a large p-value does not show that the items are equal."
-        )
+    assumes: tuple[Finding, ...] = ()
 
 
 def p_values(

@@ -66,13 +66,17 @@ def explain(result: Comparison, *, more: bool = False) -> str:
         >>> print(explain(compare([3], [2], method="mean", rng=7)).splitlines()[0])
         A comes out ahead of B, by means: mean 3 (n 1) against 2 (n 1).
     """
-    from evenhand.words.lines import comparison_lines, interval_sentences
+    from evenhand.words.lines import (
+        comparison_lines,
+        interval_sentences,
+        p_value_paragraph,
+    )
 
     lines = comparison_lines(result)
     if more:
         from evenhand.words.cards import comparison_card
 
         lines += comparison_card(result, html=False).lines()
-        lines += [] if result.test is None else [result.test.explanation()]
+        lines += [] if result.test is None else [p_value_paragraph(result.test)]
         lines += [*filter(None, [interval_sentences(result)])]
     return _shared.rendered(*lines)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from evenhand.claims import CONFIDENCE, NONE
+from evenhand.designs.design import TwoItemDesign, as_design
 from evenhand.errors import align_columns, plural, printable
 from evenhand.words import claims
 from evenhand.words.text import (
@@ -35,6 +36,10 @@ TIE = "tie coin"
 COINS = (TIE, "coin")
 ALPHA, SMALL_P = round(1 - CONFIDENCE, 12), 0.01
 UNEVEN = "counts_contradict_design"
+GIVEN_COUNTS = {
+    "given counts": "any choice of as many reviewers for each item as there are",
+    "given panel counts": "any choice of as many panels for each item as there are",
+}
 # Claims without a theorem that do not begin with "No guarantee".
 ESTIMATES = ("adaptive", "agreed", "fair_coin")
 # Items named in a sentence, characters of their titles and of a cell, and rows.
@@ -197,9 +202,45 @@ def _p_value_sentence(result: Comparison, test: PValues) -> str:
     conditions = ["that everyone would have scored either item"]
     if result.parameters.get("design") is None:
         conditions.insert(0, "random assignment (declare it with --design)")
-    if any("without a look at the scores" in text for text in test.assumes):
+    if {"excluded", "counted_blindly", "chosen_blindly"} & {
+        finding.code for finding in test.assumes
+    }:
         conditions.append("that nobody chose by the scores what to compare")
     return f"The p-value assumes {plain_joined(conditions)}."
+
+
+def p_value_paragraph(test: PValues) -> str:
+    """Say what p-values are, and what they are not.
+
+    Examples:
+        >>> from evenhand.ab.pvalues import p_values
+        >>> print(p_value_paragraph(p_values([3], [1]))[:65])
+        The one-sided p-value of an item is the share of the assignments
+    """
+    drawn = GIVEN_COUNTS.get(test.design)
+    if drawn is None:
+        drawn = as_design(test.design, TwoItemDesign).redrawn
+    sampling = ""
+    if not test.exact:
+        sampling = (
+            f" It is estimated from {test.samples} redraws (standard error at most "
+            f"{test.se:.1g}) with the observed assignment counted in, which keeps it "
+            "valid."
+        )
+    return (
+        "The one-sided p-value of an item is the share of the assignments that could "
+        f"have been drawn ({drawn}) in which the statistic ({test.statistic}) would "
+        "have been at least as much in favour of that item, with these scores."
+        f"{sampling} If the assignment was drawn in this way, if whoever scored an "
+        "item would have scored the other had they got it, and if nothing was chosen "
+        "after a look at the scores, then a p-value of at most alpha comes up with "
+        "probability at most alpha when the item is no better, whatever increasing "
+        "scales reviewers use. The two-sided p-value is twice the smaller one-sided "
+        "one. None of them is the probability that an item is better. There are scales "
+        "under which even a better item gets a p-value of at most alpha with "
+        "probability at most alpha: a large p-value does not show that the items are "
+        "equal."
+    )
 
 
 def ahead(result: Comparison) -> list[float]:

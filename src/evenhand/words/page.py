@@ -139,6 +139,7 @@ def report(
         ladder=ladder,
         ladder_meaning=ladder_meaning,
         pictures=pictures,
+        p_value_paragraph=lines.p_value_paragraph,
         tables=tables,
         weighed=findings,
     )
