@@ -153,16 +153,13 @@ def _run(served: Served, options: dict[str, Any]) -> None:
 
 def about_key(store: Store) -> list[str]:
     """Say where the key of links is, unless it is beside its database."""
-    from evenhand.web.store import OLD_KEY, state_folder
-
     if store.path is not None:
         return []
     where = printable(str(store.key_file.absolute()))
-    lines = [f"The key of links is {where}. Keep it private, and the same on servers"]
-    lines[0] += " that share a database."
-    if store.key_file == OLD_KEY:
-        lines += [f"Better move it to {printable(str(state_folder() / 'links.key'))}."]
-    return lines
+    return [
+        f"The key of links is {where}. Keep it private, and the same on servers that "
+        "share a database."
+    ]
 
 
 @command.command("backup")

@@ -38,21 +38,6 @@ STATIC = {
 }
 HOUR = 3600
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-WORDS = {
-    400: "This cannot be read.",
-    401: "No access",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Not possible here",
-    409: "Not now",
-    413: "Too large",
-    415: "This cannot be read.",
-    422: "Something is not right",
-    423: "Closed",
-    429: "Too fast",
-    500: "Something went wrong",
-    503: "Not saved",
-}
 
 
 async def static(request: Request) -> Response:
@@ -152,7 +137,8 @@ def _error_answer(request: Request, status: int, text: str, **headers: str) -> R
     if wants_json(request):
         body = {"code": f"status_{status}", "message": text}
         return JSONResponse(body, status, headers)
-    response = message(request, WORDS.get(status, "Not done"), text, status)
+    title = "Not found" if status == 404 else "Not done"
+    response = message(request, title, text, status)
     response.headers.update(headers)
     return response
 

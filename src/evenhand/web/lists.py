@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LONGEST, MOST_ROWS = 200, 20_000
 MOST_BYTES, MOST_UNPACKED = 5 * 2**20, 50 * 2**20
 EMAIL = re.compile(r"[<(]?\s*([^\s<>(),;]+@[^\s<>(),;]+\.[^\s<>(),;]+)\s*[>)]?")
+HEADER = re.compile(
+    "items?|label|titles?|names?|reviewers?|e-?mail|id|paper|project|judge", re.I
+)
 ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -186,26 +189,7 @@ def _cell(value: object) -> str:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    header_names = {
-        "item",
-        "label",
-        "title",
-        "name",
-        "reviewer",
-        "email",
-        "e-mail",
-        "id",
-    }
-    header_names |= {
-        "items",
-        "reviewers",
-        "names",
-        "titles",
-        "paper",
-        "project",
-        "judge",
-    }
-    return bool({cell.strip().casefold() for cell in cells} & header_names)
+    return any(HEADER.fullmatch(cell.strip()) for cell in cells)
 
 
 def _lines(text: str) -> list[str]:

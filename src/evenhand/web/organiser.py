@@ -298,12 +298,12 @@ async def show(request: Request) -> Response:
     row = own_evaluation(request)
     if row.state == "draft":
         return RedirectResponse(f"/e/{row.slug}/edit", 303)
-    if not _was_sealed(request, row):
+    if not _has_draw(request, row):
         return message(request, row.title, "This draft was deleted.", 410, "/")
     return _evaluation_page(request, row)
 
 
-def _was_sealed(request: Request, row: Evaluation) -> bool:
+def _has_draw(request: Request, row: Evaluation) -> bool:
     with site_of(request).store.read() as connection:
         return bool(reads.draws(connection, row.id))
 
@@ -461,7 +461,7 @@ def _refusal_page(request: Request, row: Evaluation, error: EvenhandError) -> Re
     status = error.status if isinstance(error, RefusedError) else 422
     with site_of(request).store.read() as connection:
         now = reads.by_id(connection, row.id)
-    if now.state == "draft" or not _was_sealed(request, row):
+    if now.state == "draft" or not _has_draw(request, row):
         return message(request, row.title, str(error), status, f"/e/{row.slug}")
     return _evaluation_page(request, now, status, str(error))
 

@@ -31,10 +31,9 @@ BUSY = 10_000
 WRITING = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
 KEY_BYTES = 32
 APART = timedelta(minutes=5)
-SCHEMA, UPGRADABLE = 3, 2
-"""The number of the tables as tables.py has them; the oldest that is upgraded."""
-OLD_KEY = Path("evenhand.key")
-"""Where earlier versions kept the key of links of PostgreSQL: in the current folder."""
+SCHEMA = 3
+"""The number of the tables as tables.py has them. A later one that upgrades databases
+of an earlier one must copy them before, by `backup`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Store:
 
 
 def open_store(where: str) -> Store:
-    """Open a database, make or upgrade its tables, and keep others from writing.
+    """Open a database, make its tables, and keep others from writing.
 
     Args:
         where: Path of a SQLite file, or an address that begins with postgresql://.
@@ -94,7 +93,7 @@ def open_store(where: str) -> Store:
         The database.
 
     Raises:
-        OptionError: If it is in use, cannot be opened, or a later version made it.
+        OptionError: If it is in use, cannot be opened, or another version made it.
     """
     if where.startswith((f"{POSTGRES}://", f"{POSTGRES}+", "postgres://")):
         return _postgres(where)
@@ -107,7 +106,7 @@ def open_store(where: str) -> Store:
     lock = _lock(path)
     try:
         writing = _sqlite(path)
-        _upgrade(writing, path)
+        _make_tables(writing)
         address = f"sqlite:///file:{_quote_path(path)}?mode=ro&uri=true"
         reading = sa.create_engine(
             address,
@@ -237,7 +236,7 @@ def _check_postgres(writing: sa.Engine, name: str) -> None:
                 f"{name}: synchronous_commit must not be off: ratings that were "
                 "acknowledged could be lost."
             )
-        _upgrade(writing, None)
+        _make_tables(writing)
     except sa.exc.DatabaseError as error:
         reason = " ".join(str(error.orig).split())
         raise OptionError(f"{name}: The database fails: {reason}.") from None
@@ -245,8 +244,6 @@ def _check_postgres(writing: sa.Engine, name: str) -> None:
 
 def _key_file() -> Path:
     """Return where the key of links of PostgreSQL is; it must not be lost by a cd."""
-    if OLD_KEY.is_file():
-        return OLD_KEY
     try:
         folder = state_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -315,44 +312,21 @@ def link_token(
     return hmac.digest(key, text.encode(), "sha256")[:16]
 
 
-def _upgrade(engine: sa.Engine, path: Path | None) -> None:
-    """Make the tables, or those that an older database lacks; refuse other databases.
+def _make_tables(engine: sa.Engine) -> None:
+    """Make the tables of a new database.
 
     Raises:
         OptionError: If another version of evenhand made the database.
     """
-    with engine.connect() as connection:
-        number = _schema_number(connection)
-        connection.rollback()
-    if number == SCHEMA:
-        return
-    if number is not None and number > SCHEMA:
-        raise OptionError(
-            "The database was made by a later version of evenhand. Use that one."
-        )
-    if number is not None and number < UPGRADABLE:
-        raise OptionError(
-            "The database was made by an earlier version of evenhand and cannot be "
-            "upgraded. Use that version for it, or another file with --db."
-        )
-    if number is not None and path is not None:
-        backup(path, path.with_name(f"{path.name}.before-{SCHEMA}"))
     with engine.begin() as connection:
-        if number is None:
+        tables = sa.inspect(connection).get_table_names()
+        if not tables:
             metadata.create_all(connection, checkfirst=False)
-        else:
-            schema.create(connection)
-            connection.exec_driver_sql("DROP TABLE alembic_version")
-        connection.execute(schema.insert(), {"number": SCHEMA})
-
-
-def _schema_number(connection: sa.Connection) -> int | None:
-    """Return the number of a database's schema, None if it has no tables yet."""
-    tables = sa.inspect(connection).get_table_names()
-    if schema.name in tables:
-        return int(connection.execute(sa.select(schema.c.number)).scalar_one())
-    if "alembic_version" in tables:
-        # Databases before schema 3 keep their number where Alembic looked for it.
-        text = connection.exec_driver_sql("SELECT version_num FROM alembic_version")
-        return int(text.scalar_one())
-    return None
+            connection.execute(schema.insert(), {"number": SCHEMA})
+        statement = sa.select(schema.c.number)
+        is_ours = not tables or schema.name in tables
+        if not is_ours or connection.execute(statement).scalar_one() != SCHEMA:
+            raise OptionError(
+                "The database was made by another version of evenhand. Use that one, "
+                "or another database with --db."
+            )
