@@ -85,7 +85,7 @@ def test_links_of_who_has_begun_are_neither_listed_nor_made_anew(desk: Desk) -> 
     desk.refuse(f"/e/{slug}/reviewers/3/link", 409, "Cy has begun")
     assert desk.guest().get(link).status_code == 200
     told = desk.guest().get(desk.links(slug)["Bo"]).text
-    assert "Whoever has this link can see and change what you rate" in told
+    assert "Anyone with this link can see and change your ratings" in told
 
 
 def test_deadlines_that_cannot_be_meant_are_refused(desk: Desk) -> None:
@@ -224,7 +224,7 @@ def test_who_began_and_rated_nothing_has_a_price(desk: Desk) -> None:
     desk.guest().post(f"{links['Ada']}/begin")
     desk.do(slug, "close")
     text = desk.client.get(f"/e/{slug}").text
-    assert re.search("1 reviewer began and did not finish: Ada", text)
+    assert re.search("1 reviewer started but did not finish: Ada", text)
 
 
 def test_a_form_that_is_sent_twice_makes_one_evaluation(desk: Desk) -> None:

@@ -84,9 +84,9 @@ def price(kind: str, name: str, stands_in: str = "") -> Price:
         'Cy is marked absent. Nobody gets the items of Cy.'
     """
     kept_away = (
-        f"It then assumes, and says so, that {name} is not away because of an item. "
-        "The log shows that they never began, but not that they got their link: you "
-        "vouch for that."
+        f"It then states that {name} is not absent because of an item. The log shows "
+        "that they never started, but not that they got their link: it relies on your "
+        "word for that."
     )
     if kind == "absent":
         does = f"{name} is marked absent. Nobody gets the items of {name}."
@@ -115,10 +115,9 @@ def unfinished_price(names: Sequence[str], *, keep: bool) -> str:
     """
     if not names:
         return ""
-    subject = f"{plural(len(names), 'reviewer')} began and did not finish"
+    subject = f"{plural(len(names), 'reviewer')} started but did not finish"
     does = "Their ratings count" if keep else "Their ratings are left out"
     return (
-        f"{subject}: {', '.join(names)}. {does}, as the rule says that you set before "
-        "sealing. The claim then assumes that they stopped for reasons that have "
-        "nothing to do with items."
+        f"{subject}: {', '.join(names)}. {does}, as you chose before sealing. The "
+        "guarantee then assumes that they stopped for reasons unrelated to the items."
     )

@@ -232,9 +232,9 @@ def narrow_choice(n_items: int, per_reviewer: int | None) -> str:
         return ""
     where = "exactly that one" if n_left == 1 else f"one of those {n_left}"
     return (
-        f"Everybody gets all items but {n_left}, and a conflict is {where}: where it "
-        "is the own work, the published draw tells who a code is. Give each fewer "
-        "items, or do not publish."
+        f"Everybody gets all items but {n_left}, and a conflict is {where}: if it is "
+        "the reviewer's own work, the published draw reveals who the code is. Give "
+        "each reviewer fewer items, or do not publish."
     )
 
 

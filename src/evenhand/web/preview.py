@@ -85,10 +85,8 @@ def _methods(plan: EvaluationPlan) -> tuple[str, ...]:
 
 
 def _works(drawn: Assignment) -> str:
-    counts = [0] * len(drawn.items)
-    place = {item: at for at, item in enumerate(drawn.items)}
-    for _, item in drawn.rows:
-        counts[place[item]] += 1
+    items = [item for _, item in drawn.rows]
+    counts = [items.count(item) for item in drawn.items]
     low, high = min(counts), max(counts)
     each = f"{low}" if low == high else f"{low} or {high}"
     return f"{plural(len(drawn.rows), 'rating')}, {each} for each item. {drawn.law}"
@@ -137,25 +135,23 @@ def _costs(plan: EvaluationPlan, drawn: Assignment) -> list[str]:
         )
     if plan.job == "rank" and plan.scale.kind == "letters":
         costs.append(
-            f"With {len(plan.scale.levels)} levels reviewers will give equal levels to "
-            "items, and that voids the ranking guarantees. A number has few ties."
+            f"With {len(plan.scale.levels)} levels items often tie, and ties void the "
+            "ranking guarantees. A scale of numbers has few ties."
         )
     if plan.scale.kind == "order":
-        costs.append("Orders have no scores, so method safe has nothing to use.")
+        costs.append("Orders have no scores, so method safe cannot be used.")
     if plan.conflicts:
         costs.append(
-            "Conflicts keep some reviewers from changing places: only methods that "
-            "look at orders alone keep their claim."
+            "With conflicts, only methods that use orders alone keep their guarantee."
         )
         costs += filter(None, [narrow_choice(len(plan.items), plan.per_reviewer)])
     if plan.job == "compare" and len(plan.people) % 2:
-        costs.append("One item gets one rating more than the other.")
+        costs.append("One item gets one more rating than the other.")
     if not drawn.uniform:
         costs.append(drawn.law)
     if not plan.reserves:
         costs.append(
-            "There are no reserves. A reviewer who does not come costs ratings, not "
-            "the claim."
+            "There are no reserves: an absence costs ratings, not the guarantee."
         )
     return costs
 

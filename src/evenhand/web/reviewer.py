@@ -25,7 +25,7 @@ from evenhand.web.site import (
     state_of,
     wants_json,
 )
-from evenhand.web.writer import RefusedError
+from evenhand.web.writer import RefusedError, UnsavedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,32 +73,30 @@ def _page(
     status: int = 200,
     **more: object,
 ) -> Response:
-    state = state_of(request, row)
+    """Show the page before Begin, or the items."""
+    state, scale = state_of(request, row), row.rating_scale
     if person.state in GIVEN_UP:
         text = "You do not take part. If that is wrong, tell the organiser."
         return message(request, row.title, text, status)
-    if person.state == "invited":
-        return _before(request, person, row, state, status, **more)
-    site = site_of(request)
-    scale = row.rating_scale
-    with site.store.read() as connection:
+    with site_of(request).store.read() as connection:
         tasks = reads.tasks(connection, row.id, person.id)
         history = reads.history(connection, row.id, person.id)
         lists = reads.lists(connection, row.id)
-    receipts = {entry.place: entry for entry in history}
+        seal = reads.draws(connection, row.id)[-1].seal
     if scale.kind == "order":
         tasks = sorted(tasks, key=lambda task: (-(task.score or 0), task.place))
-    ties = _ties(tasks) if lists["distinct"] and scale.kind == "number" else None
+    asks = lists["distinct"] and scale.kind == "number" and not person.ties_kept
     context = {
         "row": row,
         "state": state,
         "person": person,
         "salt": _salt(request, person),
         "lists": lists,
+        "seal": seal,
         "scale": scale,
         "tasks": tasks,
-        "receipts": receipts,
-        "ties": None if person.ties_kept else ties,
+        "receipts": {entry.place: entry for entry in history},
+        "ties": _ties(tasks) if asks else None,
         "left": sum(task.state == "empty" for task in tasks),
         "here": _here(request),
         "key": lambda: secrets.token_hex(16),
@@ -109,7 +107,8 @@ def _page(
         "typed": None,
         "typed_note": "",
     }
-    return page(request, "items", status, **{**context, **more})
+    name = "before" if person.state == "invited" else "items"
+    return page(request, name, status, **{**context, **more})
 
 
 def _salt(request: Request, person: LinkedReviewer) -> str | None:
@@ -117,32 +116,6 @@ def _salt(request: Request, person: LinkedReviewer) -> str | None:
     with site_of(request).store.read() as connection:
         key = reads.key(connection, person.evaluation_id)
     return salt_of(key, person.name) if key else None
-
-
-def _before(
-    request: Request,
-    person: LinkedReviewer,
-    row: Evaluation,
-    state: str,
-    status: int,
-    **more: object,
-) -> Response:
-    with site_of(request).store.read() as connection:
-        count = len(reads.tasks(connection, row.id, person.id))
-        lists = reads.lists(connection, row.id)
-        seal = reads.draws(connection, row.id)[-1].seal
-    context = {
-        "row": row,
-        "state": state,
-        "person": person,
-        "lists": lists,
-        "count": count,
-        "seal": seal,
-        "here": _here(request),
-        "ends": t.moment(row.closes_at),
-        "error": None,
-    }
-    return page(request, "before", status, **{**context, **more})
 
 
 def _ties(tasks: Sequence[TaskRow]) -> tuple[TaskRow, TaskRow] | None:
@@ -199,12 +172,27 @@ async def rate(request: Request) -> Response:
     _limit(request, digest)
     place = request.path_params["place"]
     fields, key = await _read_sending(request)
+    return await _send(request, digest, key, fields, {place: fields})
+
+
+async def _send(
+    request: Request,
+    digest: str,
+    key: str,
+    fields: dict[str, Any],
+    entries: Mapping[int, dict[str, Any]],
+) -> Response:
+    """Hand over what is parsed of each place, and answer."""
+    place = request.path_params.get("place")
     try:
-        entries = (_entry(fields, place),)
-        sending = Sending(digest, _require_key(key), entries, _nonce(fields))
+        parsed = tuple(_entry(entry, place) for place, entry in entries.items())
+        sending = Sending(digest, _require_key(key), parsed, _nonce(fields))
+        answer = await site_of(request).writer.rate(sending)
+    except UnsavedError:
+        raise
     except RefusedError as error:
-        return _answer_rating(request, fields, _wrong(str(error), place))
-    return _answer_rating(request, fields, await site_of(request).writer.rate(sending))
+        answer = _wrong(str(error), place)
+    return _answer_rating(request, fields, answer)
 
 
 async def _read_sending(request: Request) -> tuple[dict[str, Any], str]:
@@ -308,18 +296,11 @@ async def order(request: Request) -> Response:
         return _answer_rating(
             request, fields, _wrong("The order must hold all your items.")
         )
-    try:
-        entries = tuple(
-            _entry(
-                {"base": fields.get(f"base_{place}"), "score": len(assigned) - at},
-                place,
-            )
-            for at, place in enumerate(places)
-        )
-        sending = Sending(digest, _require_key(key), entries, _nonce(fields))
-    except RefusedError as error:
-        return _answer_rating(request, fields, _wrong(str(error)))
-    return _answer_rating(request, fields, await site_of(request).writer.rate(sending))
+    entries = {
+        place: {"base": fields.get(f"base_{place}"), "score": len(assigned) - at}
+        for at, place in enumerate(places)
+    }
+    return await _send(request, digest, key, fields, entries)
 
 
 def _move_item(text: str, move: str) -> list[int] | None:
@@ -344,7 +325,7 @@ async def tie(request: Request) -> Response:
     check_origin(request)
     digest, person, row = _link_holder(request)
     _limit(request, digest)
-    fields = await read_form(request)
+    fields: dict[str, Any] = dict(await read_form(request))
     scale = row.rating_scale
     with site_of(request).store.read() as connection:
         tasks = reads.tasks(connection, row.id, person.id)
@@ -357,13 +338,8 @@ async def tie(request: Request) -> Response:
     up = tied + scale.step <= scale.high
     task = better if up else worse
     score = round(tied + scale.step if up else tied - scale.step, 9)
-    entry = Entry(task.place, task.version, "score", score)
-    try:
-        sending = Sending(digest, secrets.token_hex(16), (entry,), _nonce(fields))
-    except RefusedError as error:
-        return _answer_rating(request, fields, _wrong(str(error)))
-    answer = await site_of(request).writer.rate(sending)
-    return _answer_rating(request, fields, answer)
+    entries = {task.place: {"base": task.version, "score": score}}
+    return await _send(request, digest, secrets.token_hex(16), fields, entries)
 
 
 async def own(request: Request) -> Response:
