@@ -12,7 +12,7 @@ import jinja2
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
+from starlette.responses import HTMLResponse
 
 from evenhand.errors import plural
 from evenhand.web import clock, guard, reads
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from evenhand.web.jobs import Workers
     from evenhand.web.reads import Evaluation
@@ -114,13 +113,6 @@ def message(
 def wants_json(request: Request) -> bool:
     """Say whether the sender is our script and not a form."""
     return JSON in request.headers.get("accept", "")
-
-
-def answer(request: Request, body: dict[str, Any], status: int, back: str) -> Response:
-    """Answer our script in JSON, and a form by the page to see next."""
-    if wants_json(request):
-        return JSONResponse(body, status)
-    return RedirectResponse(back, 303)
 
 
 async def read_body(request: Request, most: int = SMALL) -> bytes:

@@ -1,4 +1,8 @@
-"""The states of an evaluation, and what may be done in which; time is an argument."""
+"""The states of an evaluation, and what may be done in which; time is an argument.
+
+The auditor has its own table (`records.log.Rules`), on purpose: it must not trust the
+code that wrote the log.
+"""
 
 from __future__ import annotations
 
