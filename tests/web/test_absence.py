@@ -152,7 +152,7 @@ def test_a_price_is_said_in_words() -> None:
     for kind in REPAIRS:
         told = price(kind, "Cy", "reserve 1")
         assert "Cy" in told.does
-        assert "you vouch for that" in told.claim
+        assert "relies on your word" in told.claim
         assert told.claim.endswith(".")
     assert "left out" in unfinished_price(["Dee"], keep=False)
     assert "count" in unfinished_price(["Dee"], keep=True)

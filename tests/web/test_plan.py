@@ -82,12 +82,12 @@ def test_the_preview_says_what_may_be_claimed_and_what_costs_something() -> None
     assert any("no reserves" in cost for cost in letters.costs)
     conflicts = preview(plan(conflicts="Person 1, t1"))
     assert "conflicts of interest" in dict(conflicts.claims)["safe"]
-    assert not any("who a code is" in cost for cost in conflicts.costs)
+    assert not any("who the code is" in cost for cost in conflicts.costs)
     few = preview(plan(conflicts="Person 1, t1", per_reviewer="7"))
     assert any("exactly that one" in cost for cost in few.costs)
     two = preview(plan(job="compare", items="a\nb", reviewers="A\nB\nC"))
     assert "more often than a fair coin" in dict(two.claims)["guarded"]
-    assert any("one rating more" in cost for cost in two.costs)
+    assert any("one more rating" in cost for cost in two.costs)
 
 
 def test_what_is_fixed_holds_codes_and_no_names() -> None:

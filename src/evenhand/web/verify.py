@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -237,21 +238,16 @@ def _lists(connection: sa.Connection, row: Evaluation, events: Events) -> Iterat
     if _hash_of(text, "lists") is None:
         return
     fixed = json.loads(text or "")
-    people = reads.people(connection, row.id)
+    labels = {"regular": list[str](), "reserve": [], "substitute": []}
+    for person in reads.people(connection, row.id):
+        labels[person.role].append(person.label)
     now = {
         "title": row.title,
         "grace": row.grace,
         "scale": _plain(row.scale),
-        "items": [
-            [item.label, item.title, item.url]
-            for item in reads.items(connection, row.id)
-        ],
-        "reviewers": sorted(
-            person.label for person in people if person.role == "regular"
-        ),
-        "reserves": sorted(
-            person.label for person in people if person.role == "reserve"
-        ),
+        "items": [list(astuple(item)) for item in reads.items(connection, row.id)],
+        "reviewers": sorted(labels["regular"]),
+        "reserves": sorted(labels["reserve"]),
     }
     for name, value in now.items():
         if value != fixed[name]:
@@ -291,45 +287,22 @@ def _tables(
     evaluation_id: int,
     ratings: dict[tuple[str, str], dict[str, Any]],
 ) -> Iterator[str]:
-    last = {
-        (submission.reviewer, submission.item): submission
-        for submission in connection.execute(
-            sa.select(
-                t.submission,
-                t.reviewer.c.label.label("reviewer"),
-                t.item.c.label.label("item"),
-                t.task.c.score.label("now"),
-                t.task.c.version.label("last"),
-            )
-            .join_from(t.submission, t.task)
-            .join(t.item)
-            .join(
-                t.reviewer,
-                (t.reviewer.c.evaluation_id == evaluation_id)
-                & (t.reviewer.c.id == t.submission.c.reviewer_id),
-            )
-            .where(t.submission.c.evaluation_id == evaluation_id)
-            .order_by(t.submission.c.version)
-        )
+    current = {
+        (task.reviewer, task.label): (task.version, task.score)
+        for task in reads.ratings(connection, evaluation_id)
+        if task.version
     }
-    if set(last) != set(ratings):
+    history: dict[tuple[str, str], tuple[int, float | None, int]] = {}
+    for person in reads.people(connection, evaluation_id):
+        for sent in reads.history(connection, evaluation_id, person.id):
+            history[person.label, sent.label] = (sent.version, sent.score, sent.n)
+    if set(history) != set(ratings):
         yield "the history has other ratings than the log."
-    for pair, body in ratings.items():
-        row = last.get(pair)
-        if row is None:
-            continue
-        if (row.version, row.score, row.n) != (
-            body["version"],
-            body["score"],
-            body["n"],
-        ):
+    for pair in sorted(set(history) & set(ratings)):
+        body = ratings[pair]
+        if history[pair] != (body["version"], body["score"], body["n"]):
             yield f"the history differs from the log in event {body['n']}."
-        if (row.now, row.last) != (row.score, row.version):
-            yield f"task {row.task_id} is not as the last rating says."
-    loose = connection.execute(
-        sa.select(sa.func.count())
-        .select_from(t.task)
-        .where(t.task.c.evaluation_id == evaluation_id, t.task.c.version > 0)
-    ).scalar_one()
-    if loose != len(last):
+        if current.get(pair) != history[pair][:2]:
+            yield f"task {pair[1]} of {pair[0]} is not as the last rating says."
+    if set(current) != set(history):
         yield "there are ratings without a history."
