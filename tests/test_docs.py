@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
 import evenhand
 from docs import make_json
@@ -41,6 +40,7 @@ from evenhand.records.record import (
 from evenhand.records.replay import Audit, AuditStep
 from evenhand.words import warnings
 from examples.generate import FOLDERS, HERE, PEOPLE, SECRET, TALKS
+from tests.commands import run
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -81,7 +81,7 @@ def test_console_examples_print_what_the_page_shows(
     for command, output in sessions(page):
         words = shlex.split(command)
         assert words[0] == "evenhand", command
-        result = CliRunner().invoke(cli, words[1:])
+        result = run(*words[1:])
         shown = result.stderr if result.exit_code == WRONG else result.stdout
         assert lines(shown) == lines(output), command
 

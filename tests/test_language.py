@@ -9,51 +9,26 @@ import evenhand
 
 # At most so many of each. A count that falls lowers its ceiling here; none ever rises.
 CEILINGS = {
-    "bare participles": 221,
+    "bare participles": 26,
     "functions with a vague local": 115,
     "vague parameters": 10,
-    "type names with two homes": 16,
+    "type names with two homes": 5,
     "places that take sentences apart": 1,
-    "imports inside functions": 242,
-    "number constants": 6,
+    "imports inside functions": 113,
+    "number constants": 1,
 }
 VAGUE = {
-    "found",
-    "told",
-    "made",
-    "said",
-    "given",
-    "one",
-    "it",
-    "which",
-    "mine",
-    "who",
-    "some",
-    "both",
-    "known",
-    "rest",
-    "left",
-    "took",
-    "asked",
-    "got",
-    "thing",
-    "other",
-    "held",
-    "begun",
+    *("found", "told", "made", "said", "given", "one", "it", "which", "mine", "who"),
+    *("some", "both", "known", "rest", "left", "took", "asked", "got", "thing"),
+    *("other", "held", "begun"),
 }
 PARTICIPLE = re.compile(
     r"_?(?:[a-z]+_)*(?:[a-z]+ed|told|said|made|found|held|begun|drawn|shown|given|known|kept|put"
     r"|led|sent|met|cut|hidden|chosen|taken|written|split)"
 )
 NOUNS = {"seed", "_seed", "need", "feed", "speed", "embed", "_embed", "shared", "fixed"}
-CUTTERS = {
-    "replace",
-    "partition",
-    "removesuffix",
-    "removeprefix",
-    "startswith",
-    "endswith",
-}
+CUTTERS = {"replace", "partition", "startswith", "endswith"}
+CUTTERS |= {"removesuffix", "removeprefix"}
 SPELT_NUMBERS = {"ONE", "TWO", "THREE", "TEN", "PAIR", "HALF"}
 
 

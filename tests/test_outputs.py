@@ -152,14 +152,6 @@ def test_every_file_is_old_or_new_wherever_writing_stops(
     assert calls
 
 
-def begun(folder: Path, step: int, what: str) -> subprocess.Popen[str]:
-    program = [sys.executable, "-c", KILLED, str(step), str(folder), what]
-    process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own program
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
 @pytest.mark.parametrize("step", [4, 9, 11])
 def test_a_killed_run_leaves_files_old_or_new(tmp_path: Path, step: int) -> None:
     there_before(tmp_path)

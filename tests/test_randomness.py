@@ -189,17 +189,6 @@ def test_normal_numbers_are_finite_and_ordered() -> None:
     assert (np.diff(ends) > 0).all()
 
 
-class Words:
-    """A stream whose words are given."""
-
-    def __init__(self, *words: int) -> None:
-        self.words = list(words)
-
-    def random_raw(self, size: int | None = None) -> object:
-        taken = [self.words.pop(0) for _ in range(1 if size is None else size)]
-        return taken[0] if size is None else np.array(taken, np.uint64)
-
-
 @pytest.mark.parametrize("word", [0, 1, 2**63 - 1, 2**63, 2**64 - 1])
 @pytest.mark.parametrize("unit", [0, 1, 2**52, 2**53 - 1])
 def test_a_coin_whose_first_bits_do_not_decide_is_decided_by_the_next(
@@ -207,15 +196,14 @@ def test_a_coin_whose_first_bits_do_not_decide_is_decided_by_the_next(
 ) -> None:
     """The chance is in the same cell of 2**-53, in its middle."""
     chance = Fraction(2 * unit + 1, 2**54)
-    source = cast("Stream", Words(word))
-    assert is_below(unit / 2**53, chance, source) is (word < 2**63)
+    assert is_below(unit / 2**53, chance, scripted(word)) is (word < 2**63)
 
 
 def test_bits_are_drawn_only_as_far_as_they_matter() -> None:
-    none = cast("Stream", Words())
+    none = scripted()
     assert is_below(0.5, Fraction(3, 4), none)
     assert not is_below(0.5, Fraction(1, 2), none)
     assert is_below(1 - 2.0**-53, Fraction(1), none)
     tiny = Fraction(1, 2**117)
-    assert not is_below(0.0, tiny, cast("Stream", Words(1)))
-    assert is_below(0.0, tiny, cast("Stream", Words(0)))
+    assert not is_below(0.0, tiny, scripted(1))
+    assert is_below(0.0, tiny, scripted(0))
