@@ -164,3 +164,10 @@ def test_a_killed_run_leaves_files_old_or_new(tmp_path: Path, step: int) -> None
     check_old_or_new(found, "new" * 1000)
     left = {name for name in found if name.startswith(".evenhand-")}
     assert set(found) - left <= set(SET)
+
+
+def test_a_folder_is_refused_and_a_device_stays_one(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="folder"):
+        write_all([Output(str(tmp_path), "1")])
+    write_all([Output("/dev/null", "gone")])
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)

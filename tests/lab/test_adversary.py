@@ -68,17 +68,6 @@ def test_every_kind_of_move_is_tried() -> None:
         assert made - {rows[0]}
 
 
-def test_the_same_seed_searches_the_same_way() -> None:
-    def margin(table: Table) -> Fraction:
-        return abs(table[0][0] - table[1][1] - 3) + abs(table[0][1] - 100)
-
-    one, two = (
-        worst(margin, (2, 2), stream(5, "search"), budget=300) for _ in range(2)
-    )
-    assert one == two
-    assert one != worst(margin, (2, 2), stream(6, "search"), budget=300)
-
-
 def test_a_needle_is_found_without_being_told() -> None:
     def margin(table: Table) -> Fraction:
         # Only scores of two reviewers that nearly meet, between wide gaps, are bad.

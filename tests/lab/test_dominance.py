@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-import pytest
-
 from evenhand.lab.dominance import Witness, against_coin, contest
 from evenhand.lab.worlds import Chances, World, flips, index_order, own_rule, uniform
 
@@ -22,27 +20,11 @@ def search(
     return against_coin(rule, design, m).search(budget, seed)
 
 
-@pytest.mark.parametrize("m", [2, 4])
-@pytest.mark.parametrize(
-    "rule", ["sign", "mean", "median", "median(lower)", "median(middle)", "trimmed"]
-)
-def test_fixed_rules_do_not_dominate_a_coin(rule: str, m: int) -> None:
-    assert min(one.margin for one in search(rule, m, 60, 1)) == 0
-
-
 def test_the_vote_of_two_has_the_margin_of_the_formula_at_its_witness() -> None:
     for witness in search("votes", 2, 200, 3):
         (low1, high1), (low2, high2) = witness.scales
         right = (canonical(high1 - low2) + canonical(high2 - low1)) / 2
         assert witness.margin == right - HALF > 0
-
-
-@pytest.mark.parametrize(
-    ("design", "m"),
-    [("halves", 3), ("halves", 4), ("coins", 3), ("matched", 4), ("panels", 4)],
-)
-def test_the_vote_dominates_a_coin_under_every_design(design: str, m: int) -> None:
-    assert min(one.margin for one in search("votes", m, 40, 4, design)) > 0
 
 
 def test_a_biased_coin_that_leans_the_wrong_way_is_caught() -> None:
@@ -79,8 +61,3 @@ def test_the_margin_of_three_items_is_the_formula_at_its_witness() -> None:
             ]
             gain += (coins[0] + coins[1] - 1) / 6
         assert witness.margin == gain
-
-
-def test_the_same_seed_gives_the_same_witness() -> None:
-    one, two, other = (search("votes", 4, 30, seed) for seed in (1, 1, 2))
-    assert one == two != other

@@ -1,5 +1,3 @@
-import itertools
-from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
@@ -15,12 +13,11 @@ from evenhand.lab.worlds import (
     Polynomial,
     Scores,
     coin_law,
-    draw_ranking,
     evaluate,
     graph,
 )
 from evenhand.posets.graph import Comparisons
-from evenhand.randomness import Chance, outcomes
+from evenhand.randomness import Chance
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -48,17 +45,6 @@ def test_an_estimator_that_uses_scores_in_another_way_is_refused() -> None:
 
     with pytest.raises(OptionError, match="p must be a Fraction between 0 and 1"):
         coin_law(doubling, graph(2, ()), [[0], [1]])
-
-
-@settings(max_examples=30)
-@given(st.lists(st.integers(1, 20), min_size=1, max_size=5))
-def test_a_ranking_is_drawn_with_its_probability(parts: Sequence[int]) -> None:
-    orders = list(itertools.permutations(range(3)))
-    law = {
-        order: Fraction(part, sum(parts))
-        for order, part in zip(orders, parts, strict=False)
-    }
-    assert outcomes(lambda chance: draw_ranking(law, chance)) == law
 
 
 @settings(max_examples=40)

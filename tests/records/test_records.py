@@ -4,7 +4,6 @@ import copy
 import io
 import json
 import re
-import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,13 +14,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand import Comparison, Ranking, Ratings, compare, rank, read_ratings
-from evenhand._outputs import Output, write_all
 from evenhand.ab.methods import Votes
 from evenhand.ab.weights import as_weight
 from evenhand.claims import Json
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import assign, seal_of, verify
-from evenhand.errors import EvenhandError, OptionError, RatingsError, RecordError
+from evenhand.errors import EvenhandError, RatingsError, RecordError
 from evenhand.formats import lists
 from evenhand.posets.graph import Comparisons
 from evenhand.ranking.methods import Twins, as_start
@@ -586,38 +584,6 @@ def test_floats_may_differ_by_a_rounding_and_nothing_else_may() -> None:
     found = difference({"a": [1, 2]}, {"a": [1]})
     assert str(found) == "a[1]: expected 2, found nothing"
     assert str(difference({}, {"b": 1})) == "b: expected nothing, found 1"
-
-
-def test_files_are_written_all_or_none(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.json"
-    kept.write_text("before")
-    secret = tmp_path / "secret.json"
-    outputs = [
-        Output(str(kept), "after"),
-        Output(str(secret), "hush", private=True),
-        Output(str(tmp_path / "none" / "x.csv"), "x"),
-    ]
-    with pytest.raises(OptionError, match=r"x\.csv.*No such file"):
-        write_all(outputs)
-    assert kept.read_text() == "before"
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["kept.json"]
-    write_all(outputs[:2])
-    assert kept.read_text() == "after"
-    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
-    assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "kept.json",
-        "secret.json",
-    ]
-    with pytest.raises(OptionError, match="it is there already"):
-        write_all([Output(str(kept), "again"), outputs[1]])
-    assert kept.read_text() == "after"
-    assert secret.read_text() == "hush"
-    with pytest.raises(OptionError, match="different files"):
-        write_all([Output(str(kept), "1"), Output(str(kept), "2")])
-    with pytest.raises(OptionError, match="folder"):
-        write_all([Output(str(tmp_path), "1")])
-    write_all([Output("/dev/null", "gone")])
-    assert not Path("/dev/null").is_file()
 
 
 @given(st.text(min_size=1))
