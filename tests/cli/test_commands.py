@@ -407,26 +407,6 @@ def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
     assert "have no scale to redraw" in refused("check", str(file), "--warp")
 
 
-@pytest.mark.parametrize(
-    ("command", "option", "form"),
-    [
-        ("rank", "--scan", "--method 'flips-uniform(scan=VALUE)'"),
-        ("rank", "--split", "--method 'safe(split=VALUE)'"),
-        ("rank", "--eta", "--method 'safe(noise=VALUE)'"),
-        ("rank", "--weight", "--method 'flips(weight=VALUE)'"),
-        ("compare", "--weight", "--method 'votes(weight=VALUE)'"),
-        ("compare", "--eps", "--method 'guarded(eps=VALUE)'"),
-        ("rank", "--winner", "--column winner=COLUMN"),
-        ("rank", "--distinct", "--design 'balanced(distinct)'"),
-        ("rank", "--warp", "evenhand check FILE --warp"),
-        ("rank", "--charts", "--export charts=FOLDER"),
-    ],
-)
-def test_options_that_moved_say_where_to(command: str, option: str, form: str) -> None:
-    said = refused(command, CONFERENCE, option, "x")
-    assert said == f"evenhand: {option} is written {form} now.\n"
-
-
 def crowd(tmp_path: Path, items: int = 120) -> str:
     """Write a file in which item n beats item n + 1, and some are alike."""
     file = tmp_path / "crowd.csv"

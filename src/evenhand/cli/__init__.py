@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli._options import ROLES
 from evenhand.cli._shared import ARGUMENTS
 from evenhand.errors import EvenhandError, printable, unknown
 
@@ -25,20 +24,6 @@ OWN = ("demo", "compare", "rank", "grade", "check", "count", "query", "assign", 
 STUDY = dict.fromkeys(("simulate", "reproduce", "theorems", "methods"), "study")
 COMMANDS = {name: name for name in (*OWN, "serve")} | STUDY | {"query": "count"}
 """The module of each command, in the order in which people meet them."""
-# Options that moved elsewhere than into a method of the same option, as written now.
-MOVED = {
-    "--best": "--scale best=A",
-    "--charts": "--export charts=FOLDER",
-    "--distinct": "--design 'balanced(distinct)'",
-    "--eta": "--method 'safe(noise=VALUE)'",
-    "--out-of": "--scale /10",
-    "--raw": "--method 'safe(anchored=false)'",
-    "--seal": "--assignment FOLDER, with seal.json in it,",
-    "--secret": "--assignment FOLDER, with secret.json in it,",
-    "--warp": "evenhand check FILE --warp",
-    "--weight-by": "--column weight=COLUMN",
-    **{f"--{role}": f"--column {role}=COLUMN" for role in ROLES if role != "weight"},
-}
 
 
 class Refusal(click.ClickException):
@@ -72,29 +57,9 @@ def one_sentence() -> Iterator[None]:
         raise Interrupted("Interrupted.") from error
     except click.exceptions.NoArgsIsHelpError:
         raise
-    except click.NoSuchOption as error:
-        form = new_form(error.option_name, error.ctx.info_name if error.ctx else None)
-        moved = f"{error.option_name} is written {form} now."
-        raise Refusal(moved if form else error.format_message()) from error
     except click.UsageError as error:
         # click lists choices on lines of their own.
         raise Refusal(" ".join(error.format_message().split())) from error
-
-
-def new_form(option: str, command: str | None) -> str | None:
-    """Write an option of earlier versions as it is written now; None of any other.
-
-    Examples:
-        >>> new_form("--scan", "rank")
-        "--method 'flips-uniform(scan=VALUE)'"
-    """
-    from evenhand.method import methods
-
-    name = option.removeprefix("--").replace("-", "_")
-    for method in sorted(methods(), key=lambda candidate: candidate.job != command):
-        if name in method.options():
-            return f"--method '{method.name}({name}=VALUE)'"
-    return MOVED.get(option)
 
 
 class Commands(click.Group):

@@ -190,6 +190,7 @@ class RankMethod(Method):
         again_ratings: Ratings up to which ranking again without each of them takes a
             second or so.
         removes_ratings: Whether `without_each` takes single ratings out of a fit.
+        takes_offsets: Whether it takes each score less its reviewer's offset.
         sets_at_once: How many sets of scores `rerank` takes best in one go.
     """
 
@@ -202,6 +203,7 @@ class RankMethod(Method):
     quick: ClassVar[bool] = False
     again_ratings: ClassVar[int] = 60
     removes_ratings: ClassVar[bool] = False
+    takes_offsets: ClassVar[bool] = False
     sets_at_once: ClassVar[int] = 10
 
     @property
@@ -248,6 +250,10 @@ class RankMethod(Method):
     def errors(self, ratings: Ratings, fit: Fit) -> Table | None:  # noqa: ARG002 - some ask them
         """Return a standard error for each estimate, None if it has none."""
         return fit.errors
+
+    def reviewer_offsets(self, ratings: Ratings) -> Table | None:  # noqa: ARG002 - few do
+        """Return the offsets that it takes off, None if others estimate them."""
+        return None
 
     def without_each(self, ratings: Ratings) -> Table:
         """Return for each rating the estimates of all items without it."""
@@ -885,6 +891,7 @@ class Adaptive(Model):
     assumes = "reviewers' offsets, as estimated, tell how far scores can be compared"
     best = claims.ADAPTIVE
     default = True
+    takes_offsets = True
     needs_scores = False
     removes_ratings = True
     sets_at_once = 200
@@ -921,12 +928,17 @@ class Centred(Model):
     """By mean score after each reviewer's mean is taken off."""
 
     name = "centred"
+    takes_offsets = True
     assumes = "scales that differ by an offset; reviewers who see equally good items"
     again_ratings = 1500
 
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
         return means.centred_means(ratings)
+
+    def reviewer_offsets(self, ratings: Ratings) -> Table | None:
+        """Return the offsets of the fit."""
+        return self.fit(ratings).offsets
 
 
 class Z(Model):
@@ -948,12 +960,17 @@ class Additive(Model):
     """By item values of a model with an offset for each reviewer."""
 
     name = "additive"
+    takes_offsets = True
     assumes = "scales that differ by an offset"
     removes_ratings = True
 
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
         return additive.additive(ratings)
+
+    def reviewer_offsets(self, ratings: Ratings) -> Table | None:
+        """Return the offsets of the fit."""
+        return self.fit(ratings).offsets
 
     def fit_pairs(self, pairs: PairCounts) -> Fit:
         """Fit the model to counts of pairs."""

@@ -12,7 +12,7 @@ import polars as pl
 
 from evenhand.diagnosis.reviewers import DISAGREEING
 from evenhand.method import Chosen, as_method
-from evenhand.ranking.methods import Model, RankMethod
+from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.words.pictures import Axis, axis
 
@@ -63,8 +63,7 @@ class Review(NamedTuple):
         offset: How many points above others they score; None if that is not known.
         strictness: The same in words.
         others: Mean of the others' scores, less their offsets; None without others.
-        corrected: The score as the method takes it: less the reviewer's offset, or as
-            it is by plain means; None for methods that do neither.
+        corrected: The score less the reviewer's offset, if the method takes it so.
         without: Rank that the item would have without this review; None if it is the
             only one, or not known.
     """
@@ -214,18 +213,16 @@ def _offsets(
     people: Mapping[Label, Reviewer],
 ) -> Sequence[float | None]:
     """Return by reviewer what the method takes off their scores."""
-    taken: Sequence[float | None] = [None] * ratings.n_reviewers
+    unknown = [None] * ratings.n_reviewers
     own_function = isinstance(result, Ranking) and method is None
     if result is None or own_function or ratings.kind != "scores":
-        return taken
-    if result.method == "mean":
-        return [0.0] * ratings.n_reviewers
-    if result.method in ("adaptive", "additive"):
-        taken = [people[who].offset for who in ratings.reviewer_labels]
-    if isinstance(method, Model) and result.method in ("additive", "centred"):
-        offsets = method.fit(ratings).offsets
-        taken = taken if offsets is None else offsets.tolist()
-    return taken
+        return unknown
+    if not (method or as_method(result.method, RankMethod)).takes_offsets:
+        return unknown
+    offsets = None if method is None else method.reviewer_offsets(ratings)
+    if offsets is None:
+        return [people[reviewer].offset for reviewer in ratings.reviewer_labels]
+    return [*offsets.tolist()]
 
 
 def _places(ratings: Ratings) -> list[int]:
