@@ -2,11 +2,9 @@ import itertools
 from collections.abc import Callable
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.errors import RatingsError
 from evenhand.randomness import Chance, below, outcomes, stream
 from evenhand.ranking.ties import (
     Layer,
@@ -41,11 +39,6 @@ def test_sheets_hold_the_reviewers_of_items_and_all_their_scores() -> None:
     found = read_sheets(ratings)
     assert found.people == [[0], [0, 1], [1, 2], []]
     assert found.marks == {0: {0: 5.0, 1: 4.0}, 1: {1: 3.0, 2: 2.0}, 2: {2: 1.0}}
-
-
-def test_ranks_are_no_scores() -> None:
-    with pytest.raises(RatingsError, match="a rank is never used as a score"):
-        read_sheets(Ratings.from_ranks([0, 0], [0, 1], [1, 2]))
 
 
 def test_two_anchors_go_before_more_layers_with_one() -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from evenhand.ab.weights import odd, rational
-from evenhand.errors import RatingsError
 from evenhand.posets.graph import (
     comparisons,
     from_edges,
@@ -368,14 +367,6 @@ def test_scores_of_any_size_give_a_probability() -> None:
     )
     assert coins[0].p_first == 1.0
     assert coins[0].kept
-
-
-def test_ranks_are_refused_in_words() -> None:
-    ratings = Ratings.from_ranks([0, 0], [0, 1], [1, 2])
-    with pytest.raises(RatingsError, match="a rank is never used as a score"):
-        flip_neighbours(
-            ratings, comparisons(ratings), np.arange(2), rational(), stream(7, "flips")
-        )
 
 
 def test_the_exact_program_follows_either_parity() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections import Counter
 from fractions import Fraction
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evenhand.errors import ContradictionError, ConvergenceError, OptionError
+from evenhand.errors import ConvergenceError, OptionError
 from evenhand.posets.averaging import (
     averages,
     mean_rank_order,
@@ -66,34 +65,6 @@ def test_items_are_sorted_by_mean_rank_and_buckets_are_runs_of_the_order(
     assert "sampled_orderings" not in told(result)
     assert result.parameters["mean_ranks"] == "exact"
     assert is_ordering(c, [ratings.item_code(item) for item in result.order])
-
-
-def test_the_letter_n_comes_out_as_by_hand() -> None:
-    result = rank(N_SHAPE, method="mean-rank", rng=7)
-    assert result.order == ("a", "b", "c", "d")
-    expected = [Fraction(7, 5), Fraction(9, 5), Fraction(16, 5), Fraction(18, 5)]
-    assert [row.mean_rank for row in result.items] == [float(r) for r in expected]
-    assert [row.bucket for row in result.items] == [1, 1, 2, 2]
-    assert [(row.rank_low, row.rank_high) for row in result.items] == [
-        (1, 2),
-        (1, 3),
-        (2, 4),
-        (3, 4),
-    ]
-    # Of its orderings abcd, abdc, acbd, bacd, badc.
-    assert result.p_top(1) == {"a": 0.6, "b": 0.4, "c": 0, "d": 0}
-    assert result.p_top(2) == pytest.approx({"a": 1, "b": 0.8, "c": 0.2, "d": 0})
-    assert result.p_top(4) == dict.fromkeys("abcd", 1)
-    assert result.draws == ()
-    assert json.loads(json.dumps(result.to_dict()))["items"][0]["mean_rank"] == 1.4
-
-
-def test_ranks_will_do() -> None:
-    ratings = Ratings.from_ranks(
-        ["r", "r", "s", "s"], ["x", "y", "y", "z"], [1, 2, 1, 2]
-    )
-    result = rank(ratings, method="mean-rank", rng=7)
-    assert result.order == ("x", "y", "z")
 
 
 def test_equal_mean_ranks_are_ordered_by_lot() -> None:
@@ -175,17 +146,6 @@ def test_every_ordinal_method_has_the_same_p_top() -> None:
     assert result.p_top(2) == rank(N_SHAPE, method="mean-rank", rng=7).p_top(2)
     with pytest.raises(OptionError, match="k must be a whole number from 1 to 4"):
         rank(N_SHAPE, method="mean-rank", rng=7).p_top(5)
-
-
-def test_contradictions_are_refused() -> None:
-    ratings = Ratings.from_comparisons(["x", "y"], ["y", "x"])
-    with pytest.raises(ContradictionError):
-        rank(ratings, method="mean-rank")
-
-
-def test_options_of_other_methods_are_refused() -> None:
-    with pytest.raises(OptionError, match="unknown option 'start' of mean-rank"):
-        rank(N_SHAPE, method="mean-rank(start=uniform)")
 
 
 def test_many_items_are_ranked_without_their_places() -> None:

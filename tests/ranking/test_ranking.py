@@ -431,7 +431,7 @@ def test_something_else_than_ratings_is_refused() -> None:
         rank([("a", "x", 1)])  # type: ignore[arg-type]  # on purpose
 
 
-@pytest.mark.parametrize("method", [*COINS, "mean"])
+@pytest.mark.parametrize("method", [*COINS, "sorter", "ties", "safe", "mean"])
 def test_cardinal_methods_refuse_ranks_and_comparisons(method: str) -> None:
     ranked = Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2])
     compared = Ratings.from_comparisons(["x"], ["y"])
@@ -440,7 +440,7 @@ def test_cardinal_methods_refuse_ranks_and_comparisons(method: str) -> None:
             rank(ratings, method=method)
 
 
-@pytest.mark.parametrize("method", ["topological", "uniform"])
+@pytest.mark.parametrize("method", ["topological", "uniform", "mean-rank"])
 def test_ordinal_methods_take_ranks_and_show_no_score(method: str) -> None:
     ratings = Ratings.from_ranks(["a", "a", "b"], ["x", "y", "y"], [2, 1, 1])
     result = rank(ratings, method=method, rng=7)
@@ -450,7 +450,7 @@ def test_ordinal_methods_take_ranks_and_show_no_score(method: str) -> None:
     assert {row.spread for row in result.items} == {None}
 
 
-@pytest.mark.parametrize("method", PAIRWISE)
+@pytest.mark.parametrize("method", [*PAIRWISE, "mean-rank", "sorter", "ties"])
 def test_contradictions_are_refused_by_all_but_the_mean(method: str) -> None:
     ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 2, 5, 3])
     with pytest.raises(ContradictionError):

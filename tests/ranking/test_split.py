@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from evenhand.claims import Certificate
 from evenhand.designs import Balanced
 from evenhand.designs.assignment import Declared
-from evenhand.errors import RatingsError
 from evenhand.randomness import Chance, outcomes
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.methods import Safe, Task
@@ -419,12 +418,6 @@ def test_near_values_share_a_bucket_and_far_ones_do_not() -> None:
     part = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [3, 1, 3, 1])
     assert weak_order(part, near=0.0) == ((0,), (1,), (2,))
     assert weak_order(part, near=100.0) == ((0, 1, 2),)
-
-
-def test_comparisons_without_scores_are_refused() -> None:
-    ratings = Ratings.from_comparisons(["x", "y"], ["y", "x"])
-    with pytest.raises(RatingsError, match="needs scores"):
-        split_order(ratings, 7)
 
 
 # Whether to split. Two reviewers of eight break ties, with noise of -1, 0 or 1; all

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from evenhand.errors import OptionError, RatingsError
+from evenhand.errors import OptionError
 from evenhand.lab.scenario import Scenario, draw_trials
 from evenhand.posets.averaging import MeanRankOrder, averages, mean_rank_order
 from evenhand.posets.graph import comparisons, from_edges
@@ -200,18 +200,6 @@ def test_unequal_loads_are_told() -> None:
     assert break_ties(ratings, range(3), [(1, 2)], stream(7, "t")).equal_loads
 
 
-def test_the_order_of_rows_does_not_matter() -> None:
-    rows = [
-        (one, item, (one * 7 + item * 3) % 11) for one in range(5) for item in (0, 1)
-    ]
-    orders = []
-    for seen in (rows, rows[::-1]):
-        ratings = Ratings(*zip(*seen, strict=True))
-        found = break_ties(ratings, [0, 1], [(0, 1)], stream(7, "ties"))
-        orders.append((found.order.tolist(), found.draws))
-    assert orders[0] == orders[1]
-
-
 @pytest.mark.parametrize("noise", [-1, math.nan, math.inf, "a lot", True])
 @pytest.mark.parametrize("method", [Ties, Safe])
 def test_bad_noise_is_refused_in_words(
@@ -221,13 +209,6 @@ def test_bad_noise_is_refused_in_words(
         OptionError, match="noise must be a finite number of at least 0"
     ):
         method(noise=noise)  # type: ignore[arg-type]  # wrong on purpose
-
-
-def test_missing_scores_are_refused_in_words() -> None:
-    with pytest.raises(RatingsError, match="a rank is never used as a score"):
-        break_ties(
-            Ratings.from_ranks([0, 0], [0, 1], [1, 2]), [0, 1], [], stream(7, "t")
-        )
 
 
 # Buckets.

@@ -3,13 +3,11 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from evenhand.ab.weights import odd, rational
-from evenhand.errors import RatingsError
 from evenhand.posets.graph import comparisons, from_edges
 from evenhand.randomness import outcomes, stream, uniforms
 from evenhand.ranking.flips import (
@@ -262,11 +260,3 @@ def test_a_graph_without_comparisons_makes_everything_a_twin() -> None:
         for one, other in itertools.product([(0, 1), (1, 0)], [(2, 3), (3, 2)])
     }
     assert law == expected
-
-
-def test_ranks_are_refused_in_words() -> None:
-    ratings = Ratings.from_ranks([0, 0], [0, 1], [1, 2])
-    with pytest.raises(RatingsError, match="a rank is never used as a score"):
-        settle_twins(
-            ratings, comparisons(ratings), np.arange(2), rational(), stream(7, "twins")
-        )
