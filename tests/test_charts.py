@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import _charts as charts
-from evenhand._charts import Axis, Style
+from evenhand._charts import ChartAxis, Style
 from evenhand.lab import figures
 from evenhand.lab.figures import FigureRow
 
-X = Axis("m", "number of reviewers", (1, 100), (1, 10, 100), "log")
-Y = Axis("gain", "improvement (%)", (-10, 110))
+X = ChartAxis("m", "number of reviewers", (1, 100), (1, 10, 100), "log")
+Y = ChartAxis("gain", "improvement (%)", (-10, 110))
 STYLES = {
     "votes": Style("the paper's votes", charts.BLUE),
     "sign": Style("sign", charts.ORANGE, "square", (4, 2), filled=False),
@@ -88,7 +88,7 @@ def test_labels_lie_over_a_chart() -> None:
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=6))
 def test_names_keep_apart_and_in_order(heights: list[float]) -> None:
-    axis = Axis("y", "y", (0, 100))
+    axis = ChartAxis("y", "y", (0, 100))
     moved = charts.apart(heights, axis)
     least = charts.APART * 100
     pairs = sorted(zip(heights, moved, strict=True), reverse=True)

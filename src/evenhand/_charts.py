@@ -73,7 +73,7 @@ class Style:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ChartAxis:
     """One axis.
 
     Attributes:
@@ -106,8 +106,8 @@ def lines(
     rows: Sequence[Row],
     styles: Mapping[str, Style],
     *,
-    x: Axis,
-    y: Axis,
+    x: ChartAxis,
+    y: ChartAxis,
     title: str = "",
     subtitle: Sequence[str] = (),
 ) -> Chart:
@@ -127,8 +127,8 @@ def lines(
 
     Examples:
         >>> rows = [{"m": 2, "gain": 1.0, "method": "votes"}]
-        >>> chart = lines(rows, {"votes": Style("votes", BLUE)},
-        ...               x=Axis("m", "reviewers", (1, 3)), y=Axis("gain", "%", (0, 2)))
+        >>> x, y = ChartAxis("m", "reviewers", (1, 3)), ChartAxis("gain", "%", (0, 2))
+        >>> chart = lines(rows, {"votes": Style("votes", BLUE)}, x=x, y=y)
         >>> svg(chart).startswith("<svg")
         True
     """
@@ -161,8 +161,8 @@ def lines(
 def labelled_points(
     rows: Sequence[Row],
     *,
-    x: Axis,
-    y: Axis,
+    x: ChartAxis,
+    y: ChartAxis,
     colour: str = BLACK,
     offset: tuple[int, int] = (7, 0),
     align: Literal["left", "center", "right"] = "left",
@@ -181,7 +181,7 @@ def labelled_points(
         The layer.
 
     Examples:
-        >>> axis = Axis("x", "x", (0, 1))
+        >>> axis = ChartAxis("x", "x", (0, 1))
         >>> labelled_points([{"x": 0, "label": "here"}], x=axis, y=axis)["mark"]["type"]
         'text'
     """
@@ -195,7 +195,7 @@ def over(chart: Chart, *layers: Chart) -> Chart:
     """Lay further layers over a chart.
 
     Examples:
-        >>> axis = Axis("x", "x", (0, 1))
+        >>> axis = ChartAxis("x", "x", (0, 1))
         >>> points = labelled_points([{"x": 0, "label": "here"}], x=axis, y=axis)
         >>> len(over(lines([], {}, x=axis, y=axis), points)["layer"])
         2
@@ -207,7 +207,7 @@ def beside(charts: Sequence[Chart]) -> Chart:
     """Put charts side by side, their plots in line, with room for axes and names.
 
     Examples:
-        >>> axis = Axis("x", "x", (0, 1))
+        >>> axis = ChartAxis("x", "x", (0, 1))
         >>> len(beside([lines([], {}, x=axis, y=axis)] * 2)["hconcat"])
         2
     """
@@ -240,7 +240,7 @@ def svg(chart: Chart) -> str:
     """Render a chart as SVG, with the house's fonts, sizes and greys.
 
     Examples:
-        >>> axis = Axis("x", "x", (0, 1))
+        >>> axis = ChartAxis("x", "x", (0, 1))
         >>> svg(lines([], {}, x=axis, y=axis)).startswith("<svg")
         True
     """
@@ -252,14 +252,14 @@ def png_from(picture: str) -> bytes:
     """Turn SVG into PNG, two pixels to the unit.
 
     Examples:
-        >>> axis = Axis("x", "x", (0, 1))
+        >>> axis = ChartAxis("x", "x", (0, 1))
         >>> png_from(svg(lines([], {}, x=axis, y=axis)))[1:4]
         b'PNG'
     """
     return bytes(renderer().svg_to_png(picture, scale=SCALE))
 
 
-def apart(heights: Sequence[float], y: Axis) -> list[float]:
+def apart(heights: Sequence[float], y: ChartAxis) -> list[float]:
     """Move names that would overlap up and down until they do not.
 
     Args:
@@ -270,7 +270,7 @@ def apart(heights: Sequence[float], y: Axis) -> list[float]:
         Where they go; names at the same height keep their order, from above.
 
     Examples:
-        >>> found = apart([5.0, 100.0, 5.0], Axis("y", "y", (0, 100)))
+        >>> found = apart([5.0, 100.0, 5.0], ChartAxis("y", "y", (0, 100)))
         >>> [round(height, 6) for height in found]
         [8.1, 100.0, 1.9]
     """

@@ -105,7 +105,7 @@ def tail(result: Any, **instead: Json) -> dict[str, Json]:  # noqa: ANN401 - res
     }
 
 
-class Drawn:
+class Reportable:
     """A result that keeps its ratings, so that it can be drawn and reported."""
 
     __slots__ = ()

@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr, stdtrit
 
-from evenhand.claims import LEVEL, Claim, DataWarning, Drawn, Json, certify, tail
+from evenhand.claims import LEVEL, Claim, DataWarning, Json, Reportable, certify, tail
 from evenhand.diagnosis import ladder
 from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
 from evenhand.lazy import lazy
@@ -131,7 +131,7 @@ class Grade(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Grades(Drawn):
+class Grades(Reportable):
     """Marks of all items.
 
     Attributes:

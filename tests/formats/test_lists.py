@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evenhand.formats.lists import read_labels
-from evenhand.words.exports import exported
+from evenhand.words.exports import export_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,5 +21,5 @@ def test_labels_with_any_number_of_apostrophes_come_back(
     labels = ["=q", "'=r", "''=s", "x"]
     table = pl.DataFrame({"item": labels, "score": [1, 2, 3, 4]})
     path = tmp_path / f"items.{suffix}"
-    path.write_bytes(exported({"ratings": table}, str(path)))
+    path.write_bytes(export_tables({"ratings": table}, str(path)))
     assert read_labels(str(path), "item") == labels

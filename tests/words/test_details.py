@@ -10,7 +10,7 @@ import pytest
 import evenhand as eh
 from evenhand.words.details import (
     consensus,
-    grouped,
+    group_reviews,
     reviews_behind,
     without_sentence,
 )
@@ -27,13 +27,13 @@ def ratings() -> eh.Ratings:
 def reviews(data: eh.Ratings, method: Any = "adaptive") -> Any:  # noqa: ANN401 - a name or a function; rows
     result = eh.rank(data, method=method, rng=7)
     found = reviews_behind(data, eh.check(data, rng=7), result)
-    return grouped(found, "item", data.item_labels)
+    return group_reviews(found, "item", data.item_labels)
 
 
 def people(data: eh.Ratings) -> Any:  # noqa: ANN401 - rows
     found = reviews_behind(data, eh.check(data, rng=7))
     best_first = sorted(found, key=lambda one: one.place)
-    return grouped(best_first, "reviewer", data.public.reviewer_labels)
+    return group_reviews(best_first, "reviewer", data.public.reviewer_labels)
 
 
 @pytest.mark.parametrize("method", ["adaptive", "additive"])

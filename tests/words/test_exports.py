@@ -31,7 +31,7 @@ from evenhand.words.exports import (
     TABLES,
     about,
     export_outputs,
-    exported,
+    export_tables,
     parse_export,
     table_of,
 )
@@ -144,7 +144,7 @@ KINDS = {
 def test_every_kind_is_read_again(kind: str, suffix: str) -> None:
     given = KINDS[kind]
     table = table_of("ratings", given, check_free(given))
-    again = read_here(exported({"ratings": table}, f"out{suffix}"))
+    again = read_here(export_tables({"ratings": table}, f"out{suffix}"))
     assert again.kind == given.kind
     assert again.sha256 == given.sha256
 
@@ -173,7 +173,7 @@ def test_any_label_and_score_is_read_again(
     reviewers, items, scores = zip(*columns, strict=True)
     given = Ratings(reviewers, items, scores)
     table = table_of("ratings", given, check_free(given))
-    data = exported({"ratings": table}, f"out{suffix}")
+    data = export_tables({"ratings": table}, f"out{suffix}")
     assert read_here(data).sha256 == given.sha256
 
 
@@ -196,9 +196,9 @@ def test_ratings_that_a_format_would_change_are_refused(name: str, suffix: str) 
     given = Ratings(["a"], [name], [1])
     table = table_of("ratings", given, check_free(given))
     with pytest.raises(OptionError, match=r"as it is\. Write it as \.parquet or"):
-        exported({"ratings": table}, f"out{suffix}")
+        export_tables({"ratings": table}, f"out{suffix}")
     for exact in (".parquet", ".jsonl"):
-        data = exported({"ratings": table}, f"out{exact}")
+        data = export_tables({"ratings": table}, f"out{exact}")
         assert read_here(data).sha256 == given.sha256
 
 
@@ -216,7 +216,7 @@ def test_no_cell_begins_like_a_formula(
     separator: str,
 ) -> None:
     table = table_of(what, ratings, ranked, checked)
-    text = exported({what: table}, f"out{suffix}").decode("utf-8-sig")
+    text = export_tables({what: table}, f"out{suffix}").decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     assert len(rows) == table.height + 1
     assert rows[0] == table.columns
@@ -230,13 +230,13 @@ def test_no_cell_begins_like_a_formula(
 def test_texts_are_quoted() -> None:
     # LibreOffice may split at semicolons and tabs in a file with commas.
     table = pl.DataFrame({"item": ["a;=1", "a\t=1", 'a"', "plain"]})
-    text = exported({"ranking": table}, "out.csv").decode()
+    text = export_tables({"ranking": table}, "out.csv").decode()
     assert text == '"item"\n"a;=1"\n"a\t=1"\n"a"""\n"plain"\n'
 
 
 def test_white_space_does_not_hide_a_formula() -> None:
     table = pl.DataFrame({"title": [" =1+1", "\n\t@x", "\u00a0=1"]})
-    text = exported({"ranking": table}, "out.csv").decode("utf-8-sig")
+    text = export_tables({"ranking": table}, "out.csv").decode("utf-8-sig")
     assert text.replace('"', "") == "title\n'=1+1\n'@x\n'=1\n"
 
 
@@ -265,7 +265,7 @@ def test_workbooks_hold_no_formula_and_no_link(
 
 def test_text_in_a_workbook_stays_text_when_it_is_edited() -> None:
     table = pl.DataFrame({"item": ["=1+1", "tea"]})
-    data = exported({"ranking": table}, "out.xlsx")
+    data = export_tables({"ranking": table}, "out.xlsx")
     assert 'quotePrefix="1"' in workbook(data)["xl/styles.xml"]
     assert "<t>=1+1</t>" in workbook(data)["xl/sharedStrings.xml"]
 
@@ -283,7 +283,7 @@ def test_numbers_in_a_workbook_are_numbers_with_all_digits() -> None:
     table = pl.DataFrame(
         {"value": values, "rank": [*range(7)], "by_lot": [True, *[False] * 6]}
     )
-    sheet = workbook(exported({"ranking": table}, "out.xlsx"))[
+    sheet = workbook(export_tables({"ranking": table}, "out.xlsx"))[
         "xl/worksheets/sheet1.xml"
     ]
     found = re.findall(r'<c r="A[2-8]"><v>([^<]*)</v></c>', sheet)
@@ -295,7 +295,7 @@ def test_numbers_in_a_workbook_are_numbers_with_all_digits() -> None:
 
 def test_a_workbook_has_a_frozen_header_a_filter_and_fitting_columns() -> None:
     table = pl.DataFrame({"item": ["x" * 30, "y"], "rank": [1, 2]})
-    sheet = workbook(exported({"ranking": table}, "out.xlsx"))[
+    sheet = workbook(export_tables({"ranking": table}, "out.xlsx"))[
         "xl/worksheets/sheet1.xml"
     ]
     assert 'ySplit="1"' in sheet
@@ -323,7 +323,7 @@ def test_one_result_gives_the_same_bytes_twice(
 
 def test_json_is_plain(ratings: Ratings, ranked: Ranking, checked: Check) -> None:
     table = table_of("ranking", ratings, ranked)
-    rows = json.loads(exported({"ranking": table}, "out.json"))
+    rows = json.loads(export_tables({"ranking": table}, "out.json"))
     assert [row["item"] for row in rows] == [*ranked.order]
     assert [row["mean_score"] for row in rows] == [it.mean_score for it in ranked.items]
     (output,) = export_outputs([("all", "x.json")], ratings, ranked, checked)
@@ -335,11 +335,14 @@ def test_json_is_plain(ratings: Ratings, ranked: Ranking, checked: Check) -> Non
 
 def test_numbers_that_are_not_known_are_empty() -> None:
     table = pl.DataFrame({"a": [None, float("nan"), 0.1 + 0.2], "b": [1, None, 2]})
-    rows = exported({"x": table}, "a.csv").splitlines()
+    rows = export_tables({"x": table}, "a.csv").splitlines()
     assert rows[1:] == [b",1", b",", b"0.30000000000000004,2"]
     lists = pl.DataFrame({"a": [None, [1, 2]], "b": [1, 2]})
-    assert exported({"x": lists}, "a.csv").splitlines()[1:] == [b",1", b'"[1, 2]",2']
-    assert json.loads(exported({"x": table}, "a.json"))[:2] == [
+    assert export_tables({"x": lists}, "a.csv").splitlines()[1:] == [
+        b",1",
+        b'"[1, 2]",2',
+    ]
+    assert json.loads(export_tables({"x": table}, "a.json"))[:2] == [
         {"a": None, "b": 1},
         {"a": None, "b": None},
     ]
@@ -347,8 +350,8 @@ def test_numbers_that_are_not_known_are_empty() -> None:
 
 def test_a_byte_order_mark_comes_with_names_that_need_it() -> None:
     plain, accented = (pl.DataFrame({"item": [it]}) for it in ("Zoe", "Zoë"))
-    assert exported({"x": plain}, "a.csv") == b'"item"\n"Zoe"\n'
-    assert exported({"x": accented}, "a.csv") == '\ufeff"item"\n"Zoë"\n'.encode()
+    assert export_tables({"x": plain}, "a.csv") == b'"item"\n"Zoe"\n'
+    assert export_tables({"x": accented}, "a.csv") == '\ufeff"item"\n"Zoë"\n'.encode()
 
 
 def test_a_ranking_has_its_places_groups_and_coins() -> None:
@@ -367,7 +370,7 @@ def test_a_ranking_has_its_places_groups_and_coins() -> None:
     assert table["spread"].to_list() == [None] * 3
     coins = table_of("draws", given, result)
     assert coins.row(0) == ("z", "y", 0.62, "z", ["b", "a"], [])
-    assert exported({"draws": coins}, "a.csv").splitlines()[1] == (
+    assert export_tables({"draws": coins}, "a.csv").splitlines()[1] == (
         b'"z","y",0.62,"z","[""b"", ""a""]","[]"'
     )
 
@@ -379,7 +382,7 @@ def test_titles_stand_beside_their_items() -> None:
     table = table_of("ranking", given, result)
     assert table.columns[1:3] == ["item", "title"]
     assert table.select("item", "title").rows() == [(2, "=On titles"), (1, "")]
-    assert b',2,"\'=On titles",' in exported({"ranking": table}, "a.csv")
+    assert b',2,"\'=On titles",' in export_tables({"ranking": table}, "a.csv")
     two = Ratings(["a", "b"], [1, 2], [1, 2])
     two.titles = {1: "One"}
     (row,) = table_of("comparison", two, compare(two, rng=7)).rows(named=True)
@@ -426,7 +429,7 @@ def test_a_check_has_its_contradictions() -> None:
     empty = table_of("contradictions", alone, check(alone, rng=7))
     assert empty.height == 0
     for suffix in SUFFIXES:
-        assert isinstance(exported({"contradictions": empty}, f"a{suffix}"), bytes)
+        assert isinstance(export_tables({"contradictions": empty}, f"a{suffix}"), bytes)
 
 
 def test_a_comparison_is_one_row_with_what_it_may_claim() -> None:
@@ -511,7 +514,7 @@ def test_a_file_for_one_table_takes_one(ratings: Ratings, ranked: Ranking) -> No
 def test_a_sheet_that_is_too_long_is_refused() -> None:
     table = pl.DataFrame({"rank": range(1_048_576)})
     with pytest.raises(OptionError, match="at most 1,048,576 rows, got 1048577"):
-        exported({"ranking": table}, "a.xlsx")
+        export_tables({"ranking": table}, "a.xlsx")
 
 
 def test_each_command_makes_the_tables_that_it_names(

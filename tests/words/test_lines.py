@@ -9,7 +9,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.claims import Claim, Finding, certify
-from evenhand.cli._shared import rendered
+from evenhand.cli._shared import render
 from evenhand.cli.compare import explain
 from evenhand.ranking.results import add_top
 from evenhand.words import tables
@@ -201,7 +201,7 @@ def test_open_items_without_a_place_left_are_said_so() -> None:
 
 def test_a_title_takes_one_line_of_the_table() -> None:
     result = eh.rank(papers(title="Trees and their many leaves " * 6), top=2, rng=7)
-    shown = rendered(tables.ranking(result)).splitlines()
+    shown = render(tables.ranking(result)).splitlines()
     rows = [line for line in shown if line.startswith("│")]
     assert len(rows) == 5
     assert all("Trees and" in row and "…" in row for row in rows)

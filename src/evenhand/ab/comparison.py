@@ -30,7 +30,7 @@ from evenhand.ab.pvalues import (
     mean_of,
     p_values,
 )
-from evenhand.claims import DataWarning, Drawn, Json, Label, tail
+from evenhand.claims import DataWarning, Json, Label, Reportable, tail
 from evenhand.designs import Matched
 from evenhand.designs.assignment import declare
 from evenhand.designs.design import TwoItemDesign
@@ -93,7 +93,7 @@ class Summary(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Drawn):
+class Comparison(Reportable):
     """Which of two items was output as better, and with what probability.
 
     Attributes:

@@ -130,15 +130,15 @@ def console() -> Console:
 
 def columns(
     cells: Mapping[str, Sequence[str]], text_columns: Collection[str]
-) -> words.Table:
+) -> words.TextTable:
     """Make a table of columns by their headings; those named at the left are words."""
-    from evenhand.words.tables import Column, Row, Table
+    from evenhand.words.tables import Column, TextRow, TextTable
 
     heads = tuple(Column(name, number=name not in text_columns) for name in cells)
-    return Table("", heads, tuple(map(Row, zip(*cells.values(), strict=True))))
+    return TextTable("", heads, tuple(map(TextRow, zip(*cells.values(), strict=True))))
 
 
-def _laid_out(content: words.Table) -> Table:
+def _laid_out(content: words.TextTable) -> Table:
     """Lay out a table of `words` for a terminal."""
     from rich.table import Table
     from rich.text import Text
@@ -161,7 +161,7 @@ def _laid_out(content: words.Table) -> Table:
     return grid
 
 
-def rendered(*parts: RenderableType | words.Table) -> str:
+def render(*parts: RenderableType | words.TextTable) -> str:
     """Render tables and text as plain text, for standard output or a file."""
     screen = console()
     texts = []

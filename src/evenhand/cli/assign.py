@@ -107,10 +107,10 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         files.append(Output(kept, text_of(secret_record(secret)), private=True))
         files.append(Output(seal, text_of(seal_record(secret))))
     if options["amend"] is not None:
-        drawn, options["record"] = _amended(options, secret)
+        drawn, options["record"] = _amend(options, secret)
         _deliver(drawn, options, files)
     elif options["items"] is not None:
-        _deliver(_drawn(options, secret), options, files)
+        _deliver(_draw(options, secret), options, files)
     else:
         write_all(files)
     if seal is not None:
@@ -182,7 +182,7 @@ def _check(options: Options) -> None:
     _shared.check_paths(written, lists)
 
 
-def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
+def _amend(options: Options, secret: str | None) -> tuple[Assignment, str]:
     """Return the amended assignment, and where its record goes."""
     from evenhand.records.record import chain_of, load_assignment, next_record
 
@@ -225,7 +225,7 @@ def _done(path: str, drawn: Assignment) -> Ratings:
     raise failed or OptionError(f"{path}: The ratings cannot be read.")
 
 
-def _drawn(options: Options, secret: str | None) -> Assignment:
+def _draw(options: Options, secret: str | None) -> Assignment:
     from evenhand.designs.design import RandomDesign, as_design
     from evenhand.designs.drawing import assign
     from evenhand.formats.lists import read_labels, read_pairs

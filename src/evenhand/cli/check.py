@@ -13,7 +13,7 @@ from evenhand.cli._options import deciding
 if TYPE_CHECKING:
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.warp import Warp
-    from evenhand.words.tables import Table
+    from evenhand.words.tables import TextTable
 
 # Reviewers shown, and what is told of them.
 SHOWN, CLEAR = 10, {"strict", "lenient", "wide", "narrow"}
@@ -98,9 +98,9 @@ def explain(result: Check, survived: Warp | None = None) -> str:
             -abs(reviewer.offset or 0.0),
         )
     )
-    used: list[Table] = []
+    used: list[TextTable] = []
 
-    def table(content: Table) -> str:
+    def table(content: TextTable) -> str:
         used.append(content)
         return TABLE
 
@@ -120,6 +120,6 @@ def explain(result: Check, survived: Warp | None = None) -> str:
         lines += ["WOULD OTHER SCALES CHANGE IT?", repr(survived)]
     remaining = iter(used)
     spaced = [f"\n{line}" if line.isupper() else line for line in lines]
-    return _shared.rendered(
+    return _shared.render(
         *(next(remaining) if part == TABLE else part for part in spaced)
     )

@@ -79,4 +79,4 @@ def explain(result: Comparison, *, more: bool = False) -> str:
         lines += comparison_card(result, html=False).lines()
         lines += [] if result.test is None else [p_value_paragraph(result.test)]
         lines += [*filter(None, [interval_sentences(result)])]
-    return _shared.rendered(*lines)
+    return _shared.render(*lines)

@@ -72,7 +72,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
         f"{case.per_reviewer} papers each.\nEvery reviewer scores on a scale of their "
         f"own; the true order is {orders[0]}.\n"
     )
-    _shared.deliver(_shared.rendered(*cut_lines(ours), tables.ranking(ours)), None)
+    _shared.deliver(_shared.render(*cut_lines(ours), tables.ranking(ours)), None)
     pairs = math.comb(case.items, 2)
     click.echo(FOUND.format(*wrong, *orders[1:], pairs=pairs, seed=seed, top=TOP))
     if report is not None:

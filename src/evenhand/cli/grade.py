@@ -62,4 +62,4 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
 
         lines += grades_card(result, html=False).lines()
     first, table = pass_lines(result), tables.grades(result)
-    job.deliver(result, lambda: _shared.rendered(*first, table, *lines))
+    job.deliver(result, lambda: _shared.render(*first, table, *lines))

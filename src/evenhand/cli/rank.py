@@ -78,4 +78,4 @@ def explain(result: Ranking, *, more: bool = False) -> str:
     if len(table.rows) < len(result.items):
         lines.insert(0, f"{table.caption}: --all shows them.")
     first = cut_lines(result, len(result.items)) if more else cut_lines(result)
-    return _shared.rendered(*first, table, *lines)
+    return _shared.render(*first, table, *lines)

@@ -128,7 +128,7 @@ def _run(served: Served, options: dict[str, Any]) -> None:
     base = address.public_url.rstrip("/") or f"{scheme}://{name}:{port}"
     link = f"{base}{served.signin()}"
 
-    def started() -> None:
+    def report_start() -> None:
         click.echo(f"evenhand is at {base}, with {printable(served.store.name)}")
         for line in about_key(served.store):
             click.echo(line)
@@ -148,7 +148,7 @@ def _run(served: Served, options: dict[str, Any]) -> None:
         if opens or (opens is None and sys.stdout.isatty()):
             open_browser(f"{link}#enter")
 
-    served.run(taken, started)
+    served.run(taken, report_start)
 
 
 def about_key(store: Store) -> list[str]:

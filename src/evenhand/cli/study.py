@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenhand.lab.figures import Figure
     from evenhand.lab.theorems import Theorems
     from evenhand.method import Method
-    from evenhand.words.tables import Table
+    from evenhand.words.tables import TextTable
 
 METHODS = {
     "compare": ("guarded", "votes", "mean", "median", "sign"),
@@ -147,7 +147,7 @@ def _numbers(figure: Figure) -> str:
     columns = {name: [str(value) for value in rows[name]] for name in rows.columns}
     head = f"{figure.name}: {figure.title}\nImprovement in per cent{error}"
     notes = [notice.message for notice in figure.notices]
-    return _shared.rendered(head, _shared.columns(columns, text_columns=()), *notes)
+    return _shared.render(head, _shared.columns(columns, text_columns=()), *notes)
 
 
 @click.command("theorems", cls=_options.OnceEach)
@@ -199,7 +199,7 @@ def _claims(result: Theorems) -> str:
         verdict = f"{len(failing)} of {len(rows)} claims fail: {', '.join(failing)}."
     table = _shared.columns(columns, text_columns=list(columns)[:-1])
     lined = [row._replace(line="edge") for row in table.rows]
-    return _shared.rendered(table._replace(rows=tuple(lined)), verdict)
+    return _shared.render(table._replace(rows=tuple(lined)), verdict)
 
 
 @click.command("methods", cls=_options.OnceEach)
@@ -227,7 +227,7 @@ def methods(name: str | None, *, as_json: bool) -> None:
 
 def _overview(chosen: list[type[Method]]) -> str:
     """List methods by their job."""
-    parts: list[str | Table] = []
+    parts: list[str | TextTable] = []
     for job, title in TITLES.items():
         ours = [method for method in chosen if method.job == job]
         columns = {
@@ -238,7 +238,7 @@ def _overview(chosen: list[type[Method]]) -> str:
             "best claim": [method.best.sentence() for method in ours],
         }
         parts += [title, _shared.columns(columns, text_columns=columns)]
-    return _shared.rendered(*parts)
+    return _shared.render(*parts)
 
 
 def _page(method: type[Method]) -> str:
@@ -259,4 +259,4 @@ def _page(method: type[Method]) -> str:
         usual = field.default if not callable(field.default) else str(field.default)
         shown = usual if isinstance(usual, str) else as_json(usual)
         lines.append(f"  {name}={shown}: {field.metadata['says']}")
-    return _shared.rendered(*lines)
+    return _shared.render(*lines)

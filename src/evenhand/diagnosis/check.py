@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.claims import DataWarning, Drawn, Json, few, tail
+from evenhand.claims import DataWarning, Json, Reportable, few, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import ladder, reviewers
 from evenhand.diagnosis.reviewers import (
@@ -179,7 +179,7 @@ class Contradictions:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Check(Drawn):
+class Check(Reportable):
     """What ratings can support.
 
     Attributes:

@@ -143,8 +143,8 @@ def draw_chart(chart: Chart, label: str) -> Markup:
         label: What it shows, for those who do not see it.
 
     Examples:
-        >>> from evenhand._charts import Axis, lines
-        >>> axis = Axis("x", "x", (0, 1))
+        >>> from evenhand._charts import ChartAxis, lines
+        >>> axis = ChartAxis("x", "x", (0, 1))
         >>> draw_chart(lines([], {}, x=axis, y=axis), "Nothing")[:39]
         Markup('<svg xmlns="http://www.w3.org/2000/svg"')
     """

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from evenhand import _charts as charts
-from evenhand._charts import Axis, Style
+from evenhand._charts import ChartAxis, Style
 from evenhand._outputs import Output, write_all
 from evenhand.ab.weights import odd, rational
 from evenhand.claims import DataWarning, Json, version
@@ -545,8 +545,8 @@ def two_items_chart(figure: Figure) -> Chart:
     return charts.lines(
         rows,
         RULES,
-        x=Axis("m", "number of reviewers", (1.8, 110), ticks, "log"),
-        y=Axis("improvement", title, _domain(rows)),
+        x=ChartAxis("m", "number of reviewers", (1.8, 110), ticks, "log"),
+        y=ChartAxis("improvement", title, _domain(rows)),
         title=f"({figure.name[-1]}) {figure.title.partition(': ')[2]}",
         subtitle=[f"bars: {trials:,} simulated trials, \u00b1 {BAR} s.e."],
     )
@@ -561,8 +561,10 @@ def many_items_chart(figure: Figure) -> Chart:
         ['2 trials of 10 samples; bars: \u00b1 2 s.e.']
     """
     trials, samples = figure.parameters["trials"], figure.parameters["samples"]
-    x = Axis("n", "number of items", (2.8, 55), (3, 4, 5, 7, 10, 15, 20, 30, 50), "log")
-    y = Axis("improvement", "improvement in Kendall tau (%)", (-4, 38))
+    x = ChartAxis(
+        "n", "number of items", (2.8, 55), (3, 4, 5, 7, 10, 15, 20, 30, 50), "log"
+    )
+    y = ChartAxis("improvement", "improvement in Kendall tau (%)", (-4, 38))
     subtitle = [f"{trials} trials of {samples} samples; bars: \u00b1 {BAR} s.e."]
     title, rows = "Ranking, against the index order", map(_with_bar, figure.rows)
     chart = charts.lines([*rows], RANKINGS, x=x, y=y, title=title, subtitle=subtitle)
@@ -580,8 +582,10 @@ def trade_chart(figure: Figure) -> Chart:
         >>> len(trade_chart(trade("fig3", 7))["layer"])
         4
     """
-    x = Axis("perfect", "improvement under perfect calibration (%)", (0, 100))
-    y = Axis("biased", "improvement under bias (%)", (0, 10.5), (0, 2, 4, 6, 8, 10))
+    x = ChartAxis("perfect", "improvement under perfect calibration (%)", (0, 100))
+    y = ChartAxis(
+        "biased", "improvement under bias (%)", (0, 10.5), (0, 2, 4, 6, 8, 10)
+    )
     dense = range(STEPS * EXPONENTS[0], STEPS * EXPONENTS[-1] + 1)
     curve: list[FigureRow] = [
         {**tradeoff(2 ** (step / STEPS)), "method": "curve"} for step in dense

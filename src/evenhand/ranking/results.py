@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand.claims import DataWarning, Drawn, Json, Label, tail
+from evenhand.claims import DataWarning, Json, Label, Reportable, tail
 from evenhand.errors import OptionError, must_be, require_whole
 from evenhand.lazy import lazy
 
@@ -174,7 +174,7 @@ def _intervals(sure: RankUncertainty | None) -> dict[str, Json] | None:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Ranking(Drawn):
+class Ranking(Reportable):
     """Items from best to worst, and how that came about.
 
     Attributes:

@@ -67,7 +67,7 @@ class Card:
     may_not: tuple[str, ...]
     notices: tuple[str, ...]
     certificate: Certificate | None = None
-    table: tables.Table | None = None
+    table: tables.TextTable | None = None
     urgent: bool = False
 
     def html(self) -> str:
@@ -116,7 +116,7 @@ def comparison_card(result: Comparison, *, html: bool = True) -> Card:
         chance=(result.p_first, 1 - result.p_first)[place],
         # A terminal has said them before.
         said=" ".join(said) if html else "",
-        **_claimed(result.certificate, "scores"),
+        **_claim_facts(result.certificate, "scores"),
     )
 
 
@@ -135,7 +135,7 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
     """
     show = name if html else plain_name
     verdict, said = headline(result, html=html)
-    claimed = _claimed(result.certificate, "ratings")
+    claimed = _claim_facts(result.certificate, "ratings")
     codes = {one.code for one in result.notices}
     method = {one.name: one for one in methods("rank")}.get(result.method)
     by_order = method and issubclass(method, Model) and method.ordinal
@@ -194,7 +194,7 @@ def _card(
     result: Comparison | Ranking | Check | Grades,
     *,
     html: bool = True,
-    table: tables.Table | None = None,
+    table: tables.TextTable | None = None,
     **facts: object,
 ) -> Card:
     facts |= {"html": html, "result": result}
@@ -211,7 +211,7 @@ def _card(
     return Card(title[0], decision, may, may_not, notices, certificate, table, urgent)
 
 
-def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:
+def _claim_facts(certificate: Certificate | None, what: str) -> dict[str, object]:
     """Return what a certificate says in plain words, for templates."""
     if certificate is None:
         return {"proved": False, "reasons": ()}

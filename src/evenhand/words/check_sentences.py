@@ -166,7 +166,7 @@ def _ladder(facts: Facts) -> Wording:
     return Wording(f"{text}{more}.", plain=f"{text}.")
 
 
-def _needed(facts: Facts) -> str:
+def _further_reviews(facts: Facts) -> str:
     pair, side = (
         [f"{100 * target['probability']:g}%: {more_reviews(target)}" for target in aims]
         for aims in (facts["pair"], facts["side"])
@@ -261,7 +261,7 @@ SENTENCES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
         plain="No reviewer's order connects any two items.",
     ),
     "ladder": _ladder,
-    "needed": _needed,
+    "needed": _further_reviews,
     "contradictions": _contradictions,
     "contradictions/none": "The reviewers' orders do not contradict each other.",
     "variance": _variance,

@@ -225,7 +225,7 @@ def _assignment(facts: Facts) -> str:
     return f"random assignment ({facts['design']}): {shown}"
 
 
-def _either_scored(facts: Facts) -> str:
+def _either_clause(facts: Facts) -> str:
     if facts["missing"]:
         number = plural(facts["missing"], "assigned score")
         return f"{EITHER_SCORED} ({number} missing)"
@@ -233,7 +233,7 @@ def _either_scored(facts: Facts) -> str:
     return f"{EITHER_SCORED}{more}"
 
 
-def _any_set_scored(facts: Facts) -> str:
+def _any_set_clause(facts: Facts) -> str:
     missing = plural(facts["missing"], "assigned rating")
     return ANY_SET_SCORED + (f" ({missing} missing)" if facts["missing"] else "")
 
@@ -281,7 +281,7 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "assignment": _assignment,
     "excluded": LEFT_OUT,
     "contradicted_counts": _contradicted_counts,
-    "either_scored": _either_scored,
+    "either_scored": _either_clause,
     "counted_blindly": COUNTED_BLINDLY,
     "reviewers_not_seen": "from counts: reviewers were not seen, none of whom gave two "
     "of the scores",
@@ -328,7 +328,7 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "served_again": lambda facts: (
         f"scores of {plural(facts['reviewers'], 'reviewer')} were used twice"
     ),
-    "any_set_scored": _any_set_scored,
+    "any_set_scored": _any_set_clause,
     "no_ties": "no ties within a reviewer",
     "distinct": lambda facts: DISTINCT + ", whatever the noise" * facts["split"],
     "ties": ties_clause,
@@ -398,7 +398,7 @@ def _clause(claim: Claim, *, short: bool = False) -> str:
     return f"up to sampling error {text}" if claim.sampled else text
 
 
-def _cited(theorem: str) -> str:
+def _cite(theorem: str) -> str:
     if theorem == NONE:
         return ""
     if theorem.startswith("paper "):
@@ -414,7 +414,7 @@ def _capital(text: str) -> str:
 
 def claim_sentence(claim: Claim) -> str:
     """Return a claim as a sentence, without what it is given."""
-    text = f"{_capital(_clause(claim))}{_cited(claim.theorem)}. "
+    text = f"{_capital(_clause(claim))}{_cite(claim.theorem)}. "
     return f"{text}{CLAIMS[claim.code].more}".strip()
 
 
@@ -457,7 +457,7 @@ def brief(certificate: Certificate) -> str:
         return headline(certificate)
     if claim.given is None:
         return claim_sentence(claim)
-    return f"{_capital(_clause(claim))}{_cited(claim.theorem)}, {GIVEN[claim.given]}."
+    return f"{_capital(_clause(claim))}{_cite(claim.theorem)}, {GIVEN[claim.given]}."
 
 
 def headline(certificate: Certificate) -> str:
@@ -513,7 +513,7 @@ def short(certificate: Certificate) -> str:
     claim = certificate.claim
     if claim.theorem == NONE:
         return brief(certificate)
-    return f"{_clause(claim, short=True)}{_cited(claim.theorem)}."
+    return f"{_clause(claim, short=True)}{_cite(claim.theorem)}."
 
 
 def full(certificate: Certificate) -> str:
@@ -522,7 +522,7 @@ def full(certificate: Certificate) -> str:
     voids = certificate.voids
     if voids and all(finding.mends for finding in voids):
         advice = " ".join(map(_advice, voids))
-        claim = f"{_clause(best)}{_cited(best.theorem)}"
+        claim = f"{_clause(best)}{_cite(best.theorem)}"
         return f"{sentence} {advice} With that it is, at best, {claim}."
     if voids or certificate.theorem == NONE:
         return sentence

@@ -124,13 +124,13 @@ def reviews_behind(
     return found
 
 
-def grouped(
+def group_reviews(
     reviews: Iterable[Review], by: str, labels: Iterable[Label]
 ) -> dict[Label, list[Review]]:
     """Group reviews by "item" or "reviewer"; whoever has none has an empty list.
 
     Examples:
-        >>> grouped([], "item", ["x"])
+        >>> group_reviews([], "item", ["x"])
         {'x': []}
     """
     found: dict[Label, list[Review]] = {label: [] for label in labels}
@@ -246,7 +246,8 @@ def scales(
         >>> from evenhand import Ratings, check
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
         >>> found = check(ratings, rng=7)
-        >>> people = grouped(reviews_behind(ratings, found), "reviewer", ["a", "b"])
+        >>> reviews = reviews_behind(ratings, found)
+        >>> people = group_reviews(reviews, "reviewer", ["a", "b"])
         >>> dots, line, band = scales(people, found)["a"]
         >>> len(dots)
         2
@@ -266,8 +267,8 @@ def scales(
     slopes = {one.reviewer: one.slope for one in check.reviewers}
     found = {}
     for who, own in pairs.items():
-        dots, line = _placed(square, own), _line(slopes.get(who), own)
-        found[who] = dots, _placed(square, line), _placed(square, band)
+        dots, line = _place_dots(square, own), _line(slopes.get(who), own)
+        found[who] = dots, _place_dots(square, line), _place_dots(square, band)
     return found
 
 
@@ -280,7 +281,7 @@ def _line(slope: float | None, own: Pairs) -> Pairs:
     return [(end, given + slope * (end - heard)) for end in (min(across), max(across))]
 
 
-def _placed(square: Axis, points: Pairs) -> Pairs:
+def _place_dots(square: Axis, points: Pairs) -> Pairs:
     return [(square.place(one), round(100 - square.place(up), 1)) for one, up in points]
 
 

@@ -152,7 +152,7 @@ def export_outputs(
             tables[name] = table_of(name, ratings, result, check)
     facts = about(ratings, result)
     files = wanted.values()
-    return [Output(path, exported(tables, path, facts)) for path, tables in files]
+    return [Output(path, export_tables(tables, path, facts)) for path, tables in files]
 
 
 def about(ratings: Ratings, result: Result) -> dict[str, str | int]:
@@ -212,7 +212,7 @@ def _rows(rows: Iterable[Sequence[object]], names: Sequence[str]) -> pl.DataFram
     return pl.DataFrame([*rows], names, orient="row", infer_schema_length=None)
 
 
-def _titled(frame: pl.DataFrame, ratings: Ratings, *items: str) -> pl.DataFrame:
+def _add_titles(frame: pl.DataFrame, ratings: Ratings, *items: str) -> pl.DataFrame:
     """Put items' titles, if any item has one, beside their labels."""
     titles = {str(item): title for item, title in ratings.titles.items()}
     for name in items if titles else ():
@@ -258,13 +258,13 @@ def _comparison(ratings: Ratings, result: Comparison) -> pl.DataFrame:
     claim = None if result.certificate is None else result.certificate.sentence
     frame = result.to_frame().rename({"p_first_se": "p_first_error"})
     frame = frame.with_columns(may_claim=pl.lit(claim, pl.String))
-    return _titled(frame, ratings, "first", "second")
+    return _add_titles(frame, ratings, "first", "second")
 
 
 def _contradictions(ratings: Ratings, found: Check) -> pl.DataFrame:
     names = ["first", "second", "first_above", "second_above"]
     rows = ((*pair.items, *pair.votes) for pair in found.contradictions.worst)
-    return _titled(_rows(rows, names), ratings, "first", "second")
+    return _add_titles(_rows(rows, names), ratings, "first", "second")
 
 
 def _ratings(ratings: Ratings, _: object) -> pl.DataFrame:
@@ -309,14 +309,14 @@ MAKERS: dict[str, Maker] = {
     "ranking": _ranking,
     "reviewers": _reviewers,
     "draws": _draws,
-    "grades": lambda ratings, it: _titled(it.to_frame(), ratings, "item"),
+    "grades": lambda ratings, it: _add_titles(it.to_frame(), ratings, "item"),
     "comparison": _comparison,
     "contradictions": _contradictions,
     "ratings": _ratings,
 }
 
 
-def exported(
+def export_tables(
     tables: Mapping[str, pl.DataFrame], path: str, about: About | None = None
 ) -> bytes:
     r"""Write tables as one file.
@@ -337,9 +337,9 @@ def exported(
 
     Examples:
         >>> table = pl.DataFrame({"item": ["=1+1", "tea"], "rank": [1, 2]})
-        >>> exported({"ranking": table}, "out.csv")
+        >>> export_tables({"ranking": table}, "out.csv")
         b'"item","rank"\n"\'=1+1",1\n"tea",2\n'
-        >>> exported({"ranking": table}, "out.doc")
+        >>> export_tables({"ranking": table}, "out.doc")
         Traceback (most recent call last):
         ...
         evenhand.errors.OptionError: export of a table must be a file ending in
@@ -360,7 +360,7 @@ def exported(
         return _json(tables, about).encode()
     tables = {name: _plain(table, path) for name, table in tables.items()}
     if suffix != ".xlsx":
-        return _delimited(tables[name], "\t" if suffix == ".tsv" else ",").encode()
+        return _as_delimited(tables[name], "\t" if suffix == ".tsv" else ",").encode()
     if about is not None and [*tables] != ["ratings"]:
         facts = [(fact, str(value)) for fact, value in about.items()]
         tables["about"] = _rows(facts, ["about", "value"])
@@ -388,7 +388,7 @@ def _plain(table: pl.DataFrame, path: str) -> pl.DataFrame:
     return table
 
 
-def _delimited(table: pl.DataFrame, separator: str) -> str:
+def _as_delimited(table: pl.DataFrame, separator: str) -> str:
     """Write a table as text with separators, safe to open in a spreadsheet."""
     # White space before a formula does not keep everyone from running it.
     texts = pl.col(pl.String).str.strip_chars()

@@ -21,7 +21,7 @@ from evenhand.ranking.results import Ranking
 from evenhand.words.lines import score_shares
 from evenhand.words.pictures import ranking_rows, reviewer_rows, score_strips
 from evenhand.words.tables import window
-from evenhand.words.text import distinct, sentences, shortened
+from evenhand.words.text import distinct, sentences, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +104,7 @@ def _intervals(
 ) -> list[alt.Chart]:
     """Draw rows as the report does: a dot and a line from low to high beside a name."""
     # Rows of one name would be one row.
-    pairs = zip(distinct(map(shortened, names)), rows, strict=True)
+    pairs = zip(distinct(map(shorten, names)), rows, strict=True)
     points = [(name, *(row.ends or ()), row.dot, row.kind) for name, row in pairs]
     base = chart_of(points, "name", "low", "high", "value", "kind").encode(
         y=UP,
@@ -155,7 +155,7 @@ def _strictness(check: Check) -> dict[str, Figure]:
 def _shares(result: Comparison) -> dict[str, Figure]:
     """Draw how often each item has each score, side by side, if few scores differ."""
     levels = score_shares(result, repeated=True)
-    names = distinct(map(shortened, result.items))
+    names = distinct(map(shorten, result.items))
     rows = [
         (name, score, share, f"{100 * share:.0f}%")
         for score, shares in levels
@@ -182,7 +182,7 @@ def _of_two(names: Sequence[str], legend: alt.Legend | None = None) -> alt.Color
 def _scores(ratings: Ratings, result: Comparison) -> dict[str, Figure]:
     """Draw each score of the two items as a dot, and their means as lines."""
     drawing = score_strips(ratings, result)
-    names = distinct(map(shortened, result.items))
+    names = distinct(map(shorten, result.items))
     if drawing is None or result.scores is None:
         return {}
     sides = [*zip(names, drawing[1], strict=True)]

@@ -16,11 +16,11 @@ from evenhand.errors import align_columns, plural, printable
 from evenhand.words import claims
 from evenhand.words.text import (
     figure,
-    joined,
+    join_names,
+    join_plain,
     name,
-    plain_joined,
     plain_name,
-    shortened,
+    shorten,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def claim(certificate: Certificate | None) -> str:
     """
     if certificate is None:
         return "Guarantee: none."
-    more = _verified(certificate)
+    more = _is_verified(certificate)
     if certificate.declared and certificate.theorem != NONE:
         number = plural(len(certificate.declared), "assumption")
         more += f" This rests on {number}; see --explain."
@@ -67,7 +67,7 @@ def claim(certificate: Certificate | None) -> str:
     return f"Guarantee: {claims.guarantee(certificate)}{more}"
 
 
-def _verified(certificate: Certificate) -> str:
+def _is_verified(certificate: Certificate) -> str:
     found = [one for one in certificate.findings if one.code == "assignment"]
     shown = [one.text for one in found if one.facts["backing"] == "verified"]
     return "".join(f" Checked: {text}." for text in shown)
@@ -116,7 +116,7 @@ def _short_claim(certificate: Certificate | None) -> str:
     """Leave to --explain what the claim is given, and part of its words."""
     if certificate is None or certificate.claim.given is None:
         return claim(certificate)
-    text = f"Guarantee: {claims.short(certificate)}{_verified(certificate)}"
+    text = f"Guarantee: {claims.short(certificate)}{_is_verified(certificate)}"
     if not certificate.declared:
         return text
     number = plural(len(certificate.declared), "assumption")
@@ -206,7 +206,7 @@ def _p_value_sentence(result: Comparison, test: PValues) -> str:
         finding.code for finding in test.assumes
     }:
         conditions.append("that nobody chose by the scores what to compare")
-    return f"The p-value assumes {plain_joined(conditions)}."
+    return f"The p-value assumes {join_plain(conditions)}."
 
 
 def p_value_paragraph(test: PValues) -> str:
@@ -313,7 +313,7 @@ def _share_lines(result: Comparison) -> list[str]:
     rows = [("", "score", *(score for score, _ in levels))]
     for side, item in enumerate(result.items):
         told = (f"{100 * shares[side]:.0f}%" for _, shares in levels)
-        rows.append(("", shortened(item, LONG_NAME), *told))
+        rows.append(("", shorten(item, LONG_NAME), *told))
     return [line[2:] for line in align_columns(rows)] if levels else []
 
 
@@ -397,12 +397,12 @@ def verdict(result: Ranking) -> str:
         said += ", which cannot say how clearly"
     else:
         said = _cut_verdict(top.k, total, len(top.inside), len(top.open))
-    left = len(_unrated(result))
+    left = len(_unrated_line(result))
     more = f"; {left:,} {'was' if left == 1 else 'were'} not judged" if left else ""
     return f"{said}{more}."
 
 
-def _unrated(result: Ranking) -> Sequence[Label]:
+def _unrated_line(result: Ranking) -> Sequence[Label]:
     return getattr(result.ratings, "unrated_labels", ())
 
 
@@ -439,13 +439,13 @@ def _order_verdict(result: Ranking) -> str:
     return f"{ranked}, in {groups:,} groups that the ratings cannot order further."
 
 
-def nearest_to_cut(result: Ranking) -> list[RankedItem]:
+def crossing_items(result: Ranking) -> list[RankedItem]:
     """Return what is too close to call as an agenda, nearest to the cut first.
 
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, [*"xyzxzy"], [3, 2, 1, 3, 2, 1])
-        >>> [row.rank for row in nearest_to_cut(rank(ratings, top=2, rng=7))]
+        >>> [row.rank for row in crossing_items(rank(ratings, top=2, rng=7))]
         [2, 3]
     """
     crossing = [row for row in result.items if row.side == "open"]
@@ -495,14 +495,14 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         return []
     # Names may hold markup; the rest of a sentence does not.
     text, show, join = (
-        (Markup, name, joined) if html else (str, plain_name, plain_joined)
+        (Markup, name, join_names) if html else (str, plain_name, join_plain)
     )
 
     def names(items: Sequence[Label]) -> str:
-        titles = {item: shortened(it, TITLE) for item, it in result.titles.items()}
+        titles = {item: shorten(it, TITLE) for item, it in result.titles.items()}
         return join([show(item, titles.get(item)) for item in items], most)
 
-    lost, unrated = [], _unrated(result)
+    lost, unrated = [], _unrated_line(result)
     if unrated:
         lost = [text("Not judged ({:,}): {}.").format(len(unrated), names(unrated))]
     if not (top.inside or top.open or top.out):
@@ -513,7 +513,7 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     left, crossing = top.k - len(top.inside), {*top.open}
     places = plural(left, "place") if left else "no place left"
     groups = {f"In ({len(top.inside):,})": top.inside}
-    agenda = tuple(row.item for row in nearest_to_cut(result))
+    agenda = tuple(row.item for row in crossing_items(result))
     close = plural(len(top.open), "item")
     groups[f"Too close to call ({close}, {places})"] = agenda
     said = ((head, names(items)) for head, items in groups.items() if items)
@@ -557,9 +557,7 @@ def ranking_text(result: Ranking) -> str:
     shown = tables.window(result)
     made = tables.ranking(result, shown)
     heads, rows = made.plain()
-    drawn = align_columns(
-        [heads, *([shortened(it, WIDE) for it in row] for row in rows)]
-    )
+    drawn = align_columns([heads, *([shorten(it, WIDE) for it in row] for row in rows)])
     for place, row in enumerate(made.rows, start=1):
         if row.line == "cut":
             drawn.insert(place, f" {made.cut} ".center(len(drawn[0]), "-"))
@@ -588,7 +586,7 @@ def pass_lines(result: Grades) -> list[str]:
     lines = [f"Pass mark {mark:g}: {sure}, {len(still)} too close to call."]
     for word, items in (("Too close to call", still), ("Below", below)):
         names = [plain_name(item, result.titles.get(item)) for item in items]
-        lines += [f"{word}: {plain_joined(names, NAMED)}."] if items else []
+        lines += [f"{word}: {join_plain(names, NAMED)}."] if items else []
     return lines
 
 

@@ -103,7 +103,7 @@ def report(
     listed = [] if check is None else details.reviews_behind(ratings, check, decided)
     best_first = sorted(listed, key=lambda one: one.place)
     labels = ratings.public.reviewer_labels if listed else ()
-    people = details.grouped(best_first, "reviewer", labels)
+    people = details.group_reviews(best_first, "reviewer", labels)
     shell = not replay.command.startswith("evenhand.")
     seeded = any(part.startswith("--seed") for part in replay.command.split())
     seed = f" --seed {result.seed}" if shell and not seeded else ""
@@ -117,7 +117,7 @@ def report(
         titles=ratings.titles,
         item_ids=pictures.anchors(ratings.item_labels),
         reviewer_ids=pictures.anchors(ratings.reviewer_labels),
-        reviews=details.grouped(listed, "item", ratings.item_labels),
+        reviews=details.group_reviews(listed, "item", ratings.item_labels),
         people=people,
         scales={} if check is None else details.scales(people, check),
         axis=details.score_axis(listed),
@@ -134,7 +134,7 @@ def report(
         script=script,
         policy=_policy(script),
         version=version(),
-        found=_found,
+        found=_texts_of,
         lines=lines,
         ladder=ladder,
         ladder_meaning=ladder_meaning,
@@ -251,7 +251,7 @@ def _call(result: Result) -> str:
     return f"evenhand.{COMMANDS[type(result)]}({inside})"
 
 
-def _found(check: Check, *codes: str) -> list[Markup]:
+def _texts_of(check: Check, *codes: str) -> list[Markup]:
     """Return the findings with these codes, cut if endless labels made them so."""
     return [notice(one.message) for one in check.findings if one.code in codes]
 

@@ -14,7 +14,7 @@ from evenhand.errors import plural
 from evenhand.ranking.results import OPEN
 from evenhand.words.check_sentences import more_reviews
 from evenhand.words.lines import score_shares
-from evenhand.words.text import figure, joined, name, share, shortened, span
+from evenhand.words.text import figure, join_names, name, share, shorten, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,6 @@ MOST_DRAWS, COINS = 2000, 3
 BAR, WINDOW = 30, 40
 LONG_CELL = 200
 # Marks from here on are shown with one digit behind the point, smaller ones with two.
-TEN = 10
 ALWAYS = ("rank", "item", "reviews")
 ASSUMED = {
     "none": "All reviewers use one scale",
@@ -42,6 +41,9 @@ ASSUMED = {
     "monotone": "Each reviewer has an increasing scale of their own",
     "order only": "Only each reviewer's own order counts",
 }
+
+# Where a mark stands at the pass mark, in words.
+STANDINGS = {"open": "too close to call"}
 
 
 class Column(NamedTuple):
@@ -62,14 +64,14 @@ Number = partial(Column, number=True)
 Columns: TypeAlias = "Mapping[Column, Iterable[object]]"
 
 
-class Row(NamedTuple):
+class TextRow(NamedTuple):
     """A row of a table, and the line above it: "cut", "edge" or none."""
 
     cells: tuple[str, ...]
     line: str = ""
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """A table.
 
     Attributes:
@@ -81,7 +83,7 @@ class Table(NamedTuple):
 
     caption: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TextRow, ...]
     cut: str = ""
 
     def plain(self) -> tuple[list[str], list[list[str]]]:
@@ -93,7 +95,7 @@ class Table(NamedTuple):
         return [column.title for column in self.columns], cells
 
 
-def table(caption: str, columns: Columns) -> Table:
+def table(caption: str, columns: Columns) -> TextTable:
     """Make a table of its columns.
 
     Examples:
@@ -101,7 +103,7 @@ def table(caption: str, columns: Columns) -> Table:
         ('y',)
     """
     rows = zip(*(map(cell, column) for column in columns.values()), strict=True)
-    return Table(caption, tuple(columns), tuple(map(Row, rows)))
+    return TextTable(caption, tuple(columns), tuple(map(TextRow, rows)))
 
 
 def _telling(columns: dict[Column, list[object]]) -> Columns:
@@ -122,7 +124,7 @@ def cell(value: object) -> str:
         return value or ""
     if isinstance(value, float):
         return figure(value)
-    return f"{value:,}" if isinstance(value, int) else shortened(value, LONG_CELL)
+    return f"{value:,}" if isinstance(value, int) else shorten(value, LONG_CELL)
 
 
 def window(result: Ranking) -> range:
@@ -144,7 +146,7 @@ def window(result: Ranking) -> range:
     return range(begin, begin + WINDOW)
 
 
-def ranking(result: Ranking, places: range | None = None) -> Table:
+def ranking(result: Ranking, places: range | None = None) -> TextTable:
     """Lay out the order, with lines where groups end and at the cut.
 
     Args:
@@ -213,7 +215,7 @@ def settled_by_chance(result: Ranking, items: list[Label]) -> dict[Label, Markup
         for above, below, p in (side for side in sides if side[0] in coins):
             chance = share(p, certain=False)
             coins[above].append(Markup("{} to be above {}").format(chance, name(below)))
-    return {item: joined(said, COINS) for item, said in coins.items() if said}
+    return {item: join_names(said, COINS) for item, said in coins.items() if said}
 
 
 def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
@@ -234,7 +236,7 @@ def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
     return found
 
 
-def grades(result: Grades) -> Table:
+def grades(result: Grades) -> TextTable:
     """Lay the marks out.
 
     Examples:
@@ -245,7 +247,7 @@ def grades(result: Grades) -> Table:
     """
     rows = result.items
     rounded = result.parameters["rounding"] is not None
-    digits = 1 if max(abs(row.mark) for row in rows) >= TEN else 2
+    digits = 1 if max(abs(row.mark) for row in rows) >= 10 else 2
     form = "g" if rounded else f".{digits}f"
     span = f"{{:.{digits}f}}\u2013{{:.{digits}f}}".format
     columns: dict[Column, list[object]] = {
@@ -255,7 +257,9 @@ def grades(result: Grades) -> Table:
             "given" if row.anchor else span(row.low, row.high) for row in rows
         ],
         Number("error"): [f"{row.error:.{digits}f}" for row in rows],
-        Column("at the pass mark"): [row.standing for row in rows],
+        Column("at the pass mark"): [
+            STANDINGS.get(str(row.standing), row.standing) for row in rows
+        ],
         Number("scores"): [row.reviews for row in rows],
         Number("mean score"): [row.mean_score for row in rows],
     }
@@ -263,7 +267,7 @@ def grades(result: Grades) -> Table:
 
 
 def _brief(word: str) -> str:
-    return "too few" if word.startswith("not enough") else word
+    return {"not enough ratings to say": "too few"}.get(word, word)
 
 
 def _agreement(one: Reviewer) -> str:
@@ -276,7 +280,7 @@ def _agreement(one: Reviewer) -> str:
     return f"correlation {one.correlation:.2f}"
 
 
-def reviewers(rows: Sequence[Reviewer]) -> Table:
+def reviewers(rows: Sequence[Reviewer]) -> TextTable:
     """List how strict each reviewer is and how widely they score."""
     columns: Columns = {
         Column("reviewer"): [name(one.reviewer) for one in rows],
@@ -300,7 +304,7 @@ def _with_error(value: float | None, error: float | None, sign: str = "") -> str
     return f"{value:{sign}.{places}f} ± {error:.{places}f}"
 
 
-def contested(found: Contradictions) -> Table:
+def contested_pairs(found: Contradictions) -> TextTable:
     """List the pairs of items with the most votes each way."""
     columns: Columns = {
         Column("one item"): [name(it.items[0]) for it in found.worst],
@@ -311,7 +315,7 @@ def contested(found: Contradictions) -> Table:
     return table("Pairs of items with the most votes each way", columns)
 
 
-def rungs(ladder: Ladder) -> Table:
+def rungs(ladder: Ladder) -> TextTable:
     """List how often each assumption predicts rightly."""
     rows, verdict = ladder.rungs, {ladder.verdict: " (the verdict)"}
     columns: Columns = {
@@ -327,7 +331,7 @@ def rungs(ladder: Ladder) -> Table:
     return table("How often each assumption predicts rightly", columns)
 
 
-def targets(needed: Needed) -> Table:
+def targets(needed: Needed) -> TextTable:
     """List how many more reviews reach what."""
     from evenhand.diagnosis.check import PAIR, SIDE  # noqa: PLC0415 - much
 
@@ -341,7 +345,7 @@ def targets(needed: Needed) -> Table:
     return table("Additional reviews needed per item", columns)
 
 
-def spread(title: str, found: Distribution) -> Table:
+def spread(title: str, found: Distribution) -> TextTable:
     """Draw how many have which count, in text.
 
     Examples:
@@ -361,7 +365,7 @@ def spread(title: str, found: Distribution) -> Table:
     return table(title, columns)
 
 
-def scores(result: Comparison, titles: Mapping[Label, str]) -> Table:
+def scores(result: Comparison, titles: Mapping[Label, str]) -> TextTable:
     """Sum up the scores of the two items, and with what probability each was picked.
 
     Examples:

@@ -35,11 +35,11 @@ SOURCES = {
 }
 
 
-def shortened(text: object, most: int = SHORT) -> str:
+def shorten(text: object, most: int = SHORT) -> str:
     """Cut a text that is too long for its place; control characters become visible.
 
     Examples:
-        >>> shortened("abcdef", 4), shortened("abcd", 4), shortened(7)
+        >>> shorten("abcdef", 4), shorten("abcd", 4), shorten(7)
         ('abc…', 'abcd', '7')
     """
     shown = printable(text)
@@ -77,13 +77,13 @@ def name(label: Label, title: str | None = None) -> Markup:
         >>> name("P1", "On trees")
         Markup('<bdi>P1</bdi> <bdi class="title">On trees</bdi>')
     """
-    shown = shortened(label, LONG_NAME)
+    shown = shorten(label, LONG_NAME)
     whole = shown == printable(label)
-    hint = "" if whole else Markup(' title="{}"').format(shortened(label, 400))
+    hint = "" if whole else Markup(' title="{}"').format(shorten(label, 400))
     found = Markup("<bdi{}>{}</bdi>").format(hint, shown)
     if title is None:
         return found
-    called = shortened(title, 2 * LONG_NAME)
+    called = shorten(title, 2 * LONG_NAME)
     return found + Markup(' <bdi class="title">{}</bdi>').format(called)
 
 
@@ -94,15 +94,15 @@ def plain_name(label: Label, title: str | None = None) -> str:
         >>> plain_name("P1", "On trees")
         'P1 (On trees)'
     """
-    called = f" ({shortened(title, LONG_NAME)})" if title else ""
+    called = f" ({shorten(title, LONG_NAME)})" if title else ""
     return f"{printable(label)}{called}"
 
 
-def joined(names: Sequence[str], most: int = 12) -> Markup:
+def join_names(names: Sequence[str], most: int = 12) -> Markup:
     """List names for a sentence.
 
     Examples:
-        >>> joined(["a", "b", "c"]), joined(["a", "b", "c"], 1)
+        >>> join_names(["a", "b", "c"]), join_names(["a", "b", "c"], 1)
         (Markup('a, b and c'), Markup('a and 2 more'))
     """
     more = len(names) - most
@@ -111,14 +111,14 @@ def joined(names: Sequence[str], most: int = 12) -> Markup:
     return Markup(" and ").join([*head, shown[-1]])
 
 
-def plain_joined(names: Sequence[str], most: int = 12) -> str:
+def join_plain(names: Sequence[str], most: int = 12) -> str:
     """List names for a sentence in plain text.
 
     Examples:
-        >>> plain_joined(["<a>", "b"])
+        >>> join_plain(["<a>", "b"])
         '<a> and b'
     """
-    return str(joined([*map(Markup, names)], most))
+    return str(join_names([*map(Markup, names)], most))
 
 
 def figure(value: float | None) -> str:
@@ -164,7 +164,7 @@ def span(low: int, high: int) -> str:
 
 def notice(message: object) -> Markup:
     """Make a message safe, and cut what endless labels made endless."""
-    return escape(shortened(message, LONG_NOTICE))
+    return escape(shorten(message, LONG_NOTICE))
 
 
 def asset(path: str) -> str:
@@ -188,12 +188,12 @@ def templates(*, html: bool = True) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"cut": shortened, "digits": figure, "number": "{:,}".format}
+    made.filters |= {"cut": shorten, "digits": figure, "number": "{:,}".format}
     made.globals |= {"counted": plural, "name": name, "share": share}
-    made.globals |= {"joined": joined, "SOURCES": SOURCES, "LEVEL": LEVEL}
+    made.globals |= {"join_names": join_names, "SOURCES": SOURCES, "LEVEL": LEVEL}
     made.globals["CONFIDENCE"] = CONFIDENCE
     if not html:
-        made.globals |= {"name": plain_name, "joined": plain_joined}
+        made.globals |= {"name": plain_name, "join_names": join_plain}
     return made
 
 
