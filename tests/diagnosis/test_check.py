@@ -93,7 +93,7 @@ EDGES: dict[str, tuple[Ratings, int | None, dict[str, object], set[str], str]] =
         2,
         {"variance": None, "needed": None, "contradictions.both_orders": 0},
         {"no_ladder", "no_needed"},
-        "One reviewer alone",
+        "Only one reviewer",
     ),
     "one item": (
         Ratings(range(5), ["x"] * 5, [1, 2, 3, 4, 5]),
