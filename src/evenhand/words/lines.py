@@ -361,6 +361,9 @@ def from_json(
         for part in ("top", "difference", "scores", "test", "intervals")
         if result.get(part) is not None
     }
+    if "test" in parts:
+        # An evaluation compares all that it has: nothing was left out or picked.
+        parts["test"].assumes = ()
     ratings = SimpleNamespace(titles=titles, unrated_labels=tuple(unrated))
     known = {
         "titles": titles,
