@@ -372,7 +372,7 @@ def fails_printed_scan(trial: Trial) -> Evidence:
     which the printed scan finds it less often than the uniform ordering, which does so
     in one case of six.
     """
-    tried = claims_paper.scan_given("paper", ((0, 1), (2, 3)))
+    tried = claims_paper.scan_with_pairs("paper", ((0, 1), (2, 3)))
     return _less_often(trial, tried, 100, 2000)
 
 

@@ -526,7 +526,7 @@ def theorem_8_given(trial: Trial) -> Evidence:
     every = list(itertools.combinations(range(4), 2))
     subsets = [itertools.combinations(every, m) for m in range(2, most + 1)]
     for pairs in itertools.chain(*subsets):
-        margin, text = trial.average_margin(scan_given("parity", pairs), budget)
+        margin, text = trial.average_margin(scan_with_pairs("parity", pairs), budget)
         touched = {item for pair in pairs for item in pair}
         if any(
             {a, b} <= touched and (a, b) not in pairs
@@ -539,6 +539,6 @@ def theorem_8_given(trial: Trial) -> Evidence:
     return strict._replace(holds=holds and strict.holds)
 
 
-def scan_given(scan: str, pairs: Edges) -> Contest:
+def scan_with_pairs(scan: str, pairs: Edges) -> Contest:
     """Set flips from a uniform ordering against it, given a truth and comparisons."""
     return _scan_contest(scan)(worlds.World(4, pairs))
