@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from evenhand.claims import Certificate
 from evenhand.designs import Balanced
-from evenhand.designs.assignment import Declared
+from evenhand.designs.design import Declared
 from evenhand.randomness import Chance, outcomes
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.methods import Safe, Task

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from evenhand.ab.methods import Rule
     from evenhand.arrays import Floats
-    from evenhand.designs.assignment import Declared
-    from evenhand.designs.design import TwoItemDesign
+    from evenhand.designs.design import Declared, TwoItemDesign
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.integer]
@@ -194,7 +193,7 @@ def sides_from_ratings(
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> from evenhand.ab.methods import Votes
-        >>> from evenhand.designs.assignment import Declared
+        >>> from evenhand.designs.design import Declared
         >>> ratings = Ratings(["a", "b", "c"], ["x", "y", "x"], [3, 8, 4])
         >>> sides = sides_from_ratings(ratings, None, Votes(), None, Declared(None))
         >>> sides.first.levels.tolist()

@@ -18,8 +18,8 @@ from evenhand.claims import (
     certify,
     selection_findings,
 )
-from evenhand.designs.design import TwoItemDesign, names_of
-from evenhand.designs.turnout import NEARLY_IMPOSSIBLE, Turnout
+from evenhand.designs.design import names_of
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from evenhand.ab.methods import Outcome, Rule
     from evenhand.ab.weights import GapWeight
     from evenhand.claims import Json, Label, Standing
-    from evenhand.designs.assignment import Declared
+    from evenhand.designs import turnout as turnouts
+    from evenhand.designs.design import Declared, TwoItemDesign
+else:
+    turnouts = lazy("evenhand.designs.turnout")
 
 AB_DESIGN = (
     f"{ANY_SCALES}; reviewers assigned to the two items at random; noise that does not "
@@ -135,7 +138,7 @@ def uneven_turnout(
     Examples:
         >>> from evenhand.ab._sides import sides_from_lists
         >>> from evenhand.designs import Coins
-        >>> from evenhand.designs.assignment import Declared
+        >>> from evenhand.designs.design import Declared
         >>> sides = sides_from_lists([5] * 40, [4] * 4, None)
         >>> uneven_turnout(sides, Declared(Coins()))["answered"]
         [40, 4]
@@ -144,8 +147,8 @@ def uneven_turnout(
     items: tuple[Label, ...] = sides.items if drawn is None else drawn.items
     symmetry = None if declared.design is None else declared.design.symmetry
     if drawn is None and symmetry in ("reviewers", "partners"):
-        answers = Turnout(sides.sizes)
-    if answers is None or answers.probability >= NEARLY_IMPOSSIBLE:
+        answers = turnouts.Turnout(sides.sizes)
+    if answers is None or answers.probability >= turnouts.NEARLY_IMPOSSIBLE:
         return None
     return {
         "items": list(items),

@@ -31,9 +31,7 @@ from evenhand.ab.pvalues import (
     p_values,
 )
 from evenhand.claims import DataWarning, Json, Label, Reportable, tail
-from evenhand.designs import Matched
-from evenhand.designs.assignment import declare
-from evenhand.designs.design import TwoItemDesign
+from evenhand.designs.design import Matched, TwoItemDesign, declare
 from evenhand.engines.counts import Counts, counts_or_ratings
 from evenhand.errors import OptionError, RatingsError, refuse_option, unknown
 from evenhand.lazy import lazy
@@ -50,7 +48,8 @@ if TYPE_CHECKING:
     from evenhand.ab.checker import OwnRule
     from evenhand.arrays import Floats
     from evenhand.claims import Certificate
-    from evenhand.designs.assignment import Assignment, Declared
+    from evenhand.designs.assignment import Assignment
+    from evenhand.designs.design import Declared
     from evenhand.ratings import Data, Names
     from evenhand.words import cards, lines
 

@@ -10,12 +10,12 @@ import numpy as np
 
 import evenhand.ab.rules as rules  # noqa: PLR0402 - not through the room's __getattr__
 from evenhand.ab import claims, law
-from evenhand.ab.checker import answer, check_rule
 from evenhand.ab.pvalues import leading_item
 from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolves, toss
 from evenhand.arrays import Floats, Numbers, difference
 from evenhand.claims import DataWarning, Json
 from evenhand.errors import OptionError, name_of, require_function
+from evenhand.lazy import lazy
 from evenhand.method import Method, choice, option
 from evenhand.randomness import permutation, stream, uniforms
 
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.ab import checker
     from evenhand.ab._sides import Pairing, Sides
     from evenhand.ab.checker import OwnRule, RuleCheck
     from evenhand.ab.law import Counts
-
+else:
+    checker = lazy("evenhand.ab.checker")
 
 PAPER = "Wang and Shah (2019)"
 TIE = "tie coin"
@@ -197,7 +199,7 @@ class OwnComparison(Rule):
             np.atleast_2d(np.asarray(second)),
         )
         chances = [
-            answer(self.function, a, b)
+            checker.answer(self.function, a, b)
             for a, b in zip(first_rows, second_rows, strict=True)
         ]
         return np.array(chances, dtype=np.float64)
@@ -432,19 +434,21 @@ def _ask(own: OwnRule, sides: Sides, seed: int) -> Outcome:
     drawn = first_scores, second_scores
     if sides.pairing == "random":
         drawn = pair_up(permutation(stream(seed, "pairing"), size))
-    check = check_rule(own, *drawn, rng=seed)
+    check = checker.check_rule(own, *drawn, rng=seed)
     if check.failure is not None:
         raise OptionError(
             f"{check.sentence} Without that no guarantee holds (Theorem G). Scale by "
             "a declared range, and cut a fixed share of the scores, instead of what "
             "the data suggest."
         )
-    here = _certain(float(answer(own, *drawn)), name_of(own))._replace(check=check)
+    here = _certain(float(checker.answer(own, *drawn)), name_of(own))._replace(
+        check=check
+    )
     if sides.pairing != "random":
         return here
     source = stream(seed, "pairings")
     orders = (permutation(source, size) for _ in range(OWN_PAIRINGS))
-    answers = [float(answer(own, *pair_up(order))) for order in orders]
+    answers = [float(checker.answer(own, *pair_up(order))) for order in orders]
     if max(answers) - min(answers) <= ROUNDING:
         return here
     se = float(np.std(answers, ddof=1)) / math.sqrt(len(answers))

@@ -43,8 +43,7 @@ from evenhand.ab.law import ScoreCounts, count_sides, sample_subsets
 from evenhand.ab.rules import TRIM, Kept, central_places
 from evenhand.arrays import Floats, Numbers, as_lists
 from evenhand.claims import CONFIDENCE
-from evenhand.designs import Matched
-from evenhand.designs.design import TwoItemDesign, as_design
+from evenhand.designs.design import Matched, TwoItemDesign, as_design
 from evenhand.errors import DesignError, OptionError, quote, refuse_option, unknown
 from evenhand.randomness import Drawn, RNGLike, seed_from, stream
 

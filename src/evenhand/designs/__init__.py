@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evenhand.designs.design import Balanced as Balanced
+from evenhand.designs.design import Coins as Coins
+from evenhand.designs.design import Halves as Halves
+from evenhand.designs.design import Matched as Matched
+from evenhand.designs.design import Pairs as Pairs
+from evenhand.designs.design import Panels as Panels
 from evenhand.designs.design import RandomDesign as RandomDesign
 from evenhand.designs.design import as_design
-from evenhand.designs.many_items import Balanced as Balanced
-from evenhand.designs.many_items import Pairs as Pairs
-from evenhand.designs.two_items import Coins as Coins
-from evenhand.designs.two_items import Halves as Halves
-from evenhand.designs.two_items import Matched as Matched
-from evenhand.designs.two_items import Panels as Panels
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.claims import Finding
 from evenhand.columns import FORMULA_START
-from evenhand.designs.design import (
-    ManyItemDesign,
-    RandomDesign,
-    TwoItemDesign,
-    Value,
-    as_design,
-)
-from evenhand.designs.turnout import Turnout, turnout
+from evenhand.designs.design import ManyItemDesign, RandomDesign, as_design
 from evenhand.errors import (
     DesignError,
     OptionError,
     listing,
-    must_be,
     plural,
     require_sequence,
 )
@@ -31,7 +22,7 @@ from evenhand.method import flag
 from evenhand.ratings import as_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand.claims import Backing, Json, Label
     from evenhand.designs import drawing
@@ -449,119 +440,3 @@ def _key(row: tuple[Label, Label]) -> tuple[str, str]:
         text[1:] if ESCAPED.match(text) else text for text in map(str, row)
     )
     return reviewer, item
-
-
-@dataclass(frozen=True, slots=True)
-class Declared(Generic[Value]):
-    """How reviewers were assigned, as far as anybody said or showed.
-
-    Attributes:
-        design: The design, None if nobody said.
-        assignment: The assignment itself, if there is a record of it.
-        missing: Assigned ratings that are not there.
-        whole: Whether all who rated anything rated all that they were given, in a draw
-            that favours nobody. Then it is chance who has more items.
-        turnout: Of two items, how many answered of those who were given each, if an
-            assignment says so.
-    """
-
-    design: Value | None = None
-    assignment: Assignment | None = None
-    missing: int = 0
-    whole: bool = False
-    turnout: Turnout | None = None
-
-    @property
-    def design_name(self) -> str | None:
-        """Name of the design, None if nobody said."""
-        return None if self.design is None else self.design.name
-
-    @property
-    def backing(self) -> Backing:
-        """What shows that it was drawn so."""
-        return self.assignment.backing if self.assignment else "declared"
-
-    @property
-    def conflicts(self) -> bool:
-        """Whether conflicts of interest kept reviewers from items."""
-        return bool(self.assignment and self.assignment.has_conflicts)
-
-    def departures(self) -> Iterator[Finding]:
-        """What is declared of those who left and who stepped in.
-
-        Who never opened their page may have been kept away because of their items, and
-        no record shows that nobody was.
-
-        Examples:
-            >>> from evenhand.designs import Pairs
-            >>> from evenhand.designs.drawing import assign
-            >>> drawn = assign([1, 2, 3], ["a", "b"], design="pairs", rng=7)
-            >>> amended = drawn.amend(["b"], add=["z"])
-            >>> [one.text for one in Declared(Pairs(), amended).departures()]
-            ['1 reviewer left for reasons that have nothing to do with items',
-             '1 substitute called in without regard to items']
-            >>> amended = drawn.amend(["b"], add=["z"], unseen=True)
-            >>> [one.standing for one in Declared(Pairs(), amended).departures()]
-            ['declared', 'declared']
-        """
-        amendments = self.assignment.amendments() if self.assignment else []
-        unseen = [amendment.drop for amendment in amendments if amendment.unseen]
-        seen = [amendment.drop for amendment in amendments if not amendment.unseen]
-        groups = {"left_unseen": unseen, "left": seen}
-        groups["substitutes"] = [amendment.add for amendment in amendments]
-        for code, labels in groups.items():
-            if number := sum(map(len, labels)):
-                yield Finding(code, "declared", {"reviewers": number})
-
-
-def declare(
-    design: str | Value | None,
-    assignment: Assignment | None,
-    kind: type[Value],
-    ratings: Ratings | None,
-    items: Sequence[Label] | None = None,
-) -> Declared[Value]:
-    """Put together what the user declares and what a record shows.
-
-    Args:
-        design: The design or its name, or None.
-        assignment: The assignment that the ratings came through, or None.
-        kind: The kind of designs that may be declared for this job.
-        ratings: The ratings, None if there are only lists of scores.
-        items: The items that matter, None for all.
-
-    Raises:
-        OptionError: If a design is unknown, or the two contradict each other.
-        DesignError: If a rating was never assigned.
-
-    Examples:
-        >>> declare("halves", None, TwoItemDesign, None)
-        Declared(design=Halves(), assignment=None, missing=0, whole=False, turnout=None)
-    """
-    chosen = None if design is None else as_design(design, kind)
-    if assignment is None:
-        return Declared(chosen)
-    if not isinstance(assignment, Assignment):
-        raise must_be("assignment", "an Assignment", assignment)
-    if ratings is None:
-        raise OptionError(
-            "assignment must come with a Ratings. Lists of scores do not say who "
-            "scored what."
-        )
-    if chosen is not None and chosen.name != assignment.design:
-        rule = f"left out, or {assignment.design!r} as drawn"
-        raise must_be("design", rule, chosen.name)
-    chosen = as_design(assignment.design, kind)
-    assignment.require(ratings, items)
-    missing = assignment.missing(ratings, items)
-    halfway = {str(reviewer) for reviewer, _ in missing} | {
-        *map(str, assignment.halfway_leavers)
-    }
-    whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
-    whole = whole and not assignment.has_conflicts
-    answers = None
-    if isinstance(chosen, TwoItemDesign):
-        rated = {_key(row) for row in _rating_rows(ratings)}
-        there = [row for row in assignment.chain[0].rows if _key(row) in rated]
-        answers = turnout(assignment, there)
-    return Declared(chosen, assignment, len(missing), whole, answers)

@@ -1,4 +1,4 @@
-"""What a design is: a value that draws who reviews what, and says what that is worth.
+"""The designs: values that draw who reviews what, and say what that is worth.
 
 A class that names itself is in the registry from then on: `assign`, `compare`, `rank`,
 p-values, certificates, scenarios and records find it there, and ask it.
@@ -10,20 +10,28 @@ import dataclasses
 import math
 from collections import defaultdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.errors import DesignError, OptionError, must_be, unknown
-from evenhand.randomness import HALF, Drawn, outcomes, seed_from, stream
+from evenhand.claims import Finding
+from evenhand.errors import DesignError, OptionError, as_whole, must_be, unknown
+from evenhand.lazy import lazy
+from evenhand.randomness import HALF, Drawn, RNGLike, outcomes, seed_from, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from numpy.random import Generator
 
     from evenhand.arrays import Codes
+    from evenhand.claims import Backing, Label
+    from evenhand.designs import assignment as assignments
+    from evenhand.designs import balancing
+    from evenhand.designs import turnout as turnouts
+    from evenhand.designs.assignment import Assignment
+    from evenhand.designs.turnout import Turnout
     from evenhand.randomness import Chance, Stream
     from evenhand.ratings import Ratings
 
@@ -34,12 +42,18 @@ if TYPE_CHECKING:
     Job = Literal["compare", "rank", "simulate"]
     # Units of each stratum, and reviewers of each unit.
     Strata = Sequence[Sequence[Sequence[int]]]
+else:
+    assignments = lazy("evenhand.designs.assignment")
+    balancing = lazy("evenhand.designs.balancing")
+    turnouts = lazy("evenhand.designs.turnout")
 
 Sides = tuple[int, ...]
 Bundles = tuple[tuple[int, ...], ...]
 Value = TypeVar("Value", bound="RandomDesign")
 # Reviewers in a scenario, if nobody says how many.
 USUAL_REVIEWERS = 10
+# Items for each reviewer in a scenario, if nobody says how many.
+USUAL_PER_REVIEWER = 3
 
 
 class RandomDesign:
@@ -237,6 +251,366 @@ class ManyItemDesign(RandomDesign):
         return np.stack([self.draw(seed_from(rng), *sizes)[0] for _ in range(trials)])
 
 
+def _draw_halves(trials: int, count: int, rng: Generator) -> Codes:
+    places = rng.permuted(np.tile(np.arange(count), (trials, 1)), axis=1)
+    fewer = count // 2 + rng.integers(1 + count % 2, size=(trials, 1))
+    return (places >= fewer).astype(np.int64)
+
+
+class Halves(TwoItemDesign):
+    """Give each of two items to half of the reviewers, uniformly at random.
+
+    With an odd number of reviewers a fair coin decides which item gets the extra one.
+
+    Examples:
+        >>> from evenhand.designs import halves
+        >>> int(halves(6, rng=7).sum())
+        3
+    """
+
+    name = "halves"
+    sentence = "Every split of the reviewers into halves was equally likely."
+    symmetry = "reviewers"
+    apart = 1
+    unit = "reviewer"
+    redrawn = "half of the reviewers to each item"
+
+    def __call__(self, n_reviewers: int, *, rng: RNGLike = None) -> Codes:
+        """Draw the item, 0 or 1, of each of at least one reviewer."""
+        return self.draw(seed_from(rng), n_reviewers)[0]
+
+    def strata(self, people: int) -> Strata:
+        """Split all reviewers."""
+        return [[[r] for r in range(as_whole("n_reviewers", people, 1))]]
+
+    def draw_sides(self, trials: int, people: int, rng: Generator) -> Codes:
+        """Draw many trials at once."""
+        return _draw_halves(trials, people, rng)
+
+
+class Coins(TwoItemDesign):
+    """Give one of two items to each reviewer by a fair coin of its own.
+
+    Counts may be unequal, and one item may get nobody.
+
+    Examples:
+        >>> from evenhand.designs import coins
+        >>> coins(6, rng=7).shape
+        (6,)
+    """
+
+    name = "coins"
+    sentence = "Each reviewer's item was drawn by a fair coin of its own."
+    symmetry = "reviewers"
+    unit = "reviewer"
+    any_number = True
+    redrawn = "each reviewer to an item by a fair coin"
+
+    def __call__(self, n_reviewers: int, *, rng: RNGLike = None) -> Codes:
+        """Draw the item, 0 or 1, of each of at least one reviewer."""
+        return self.draw(seed_from(rng), n_reviewers)[0]
+
+    def strata(self, people: int) -> Strata:
+        """Split each reviewer off."""
+        return [[[r]] for r in range(as_whole("n_reviewers", people, 1))]
+
+    def draw_sides(self, trials: int, people: int, rng: Generator) -> Codes:
+        """Draw many trials at once."""
+        return rng.integers(2, size=(trials, people))
+
+
+class Matched(TwoItemDesign):
+    """Within each pair of similar reviewers, give one item to each by a fair coin.
+
+    Examples:
+        >>> from evenhand.designs import matched
+        >>> sides = matched(["old", "old", "new", "new"], rng=7)
+        >>> int(sides[0] + sides[1]), int(sides[2] + sides[3])
+        (1, 1)
+    """
+
+    name = "matched"
+    sentence = "In each pair of reviewers a fair coin gave one item to each."
+    options = ("groups",)
+    group = "pair"
+    symmetry = "partners"
+    apart = 0
+    unit = "pair"
+    any_number = True
+    redrawn = "one of each pair to each item by a fair coin"
+
+    def __call__(self, pairs: Sequence[Hashable], *, rng: RNGLike = None) -> Codes:
+        """Draw the item, 0 or 1, of each reviewer.
+
+        Args:
+            pairs: Label of the pair that each reviewer belongs to; every label twice.
+            rng: Seed, generator or None.
+
+        Raises:
+            DesignError: If a pair does not have two reviewers.
+        """
+        return self.draw(seed_from(rng), pairs)[0]
+
+    def strata(self, people: Sequence[Hashable]) -> Strata:
+        """Split each pair."""
+        pairs = members_of("pairs", people)
+        for pair in pairs:
+            if len(pair) != 2:
+                raise DesignError(
+                    f"pairs must name every pair for two reviewers, got {len(pair)} "
+                    f"for {people[pair[0]]!r}."
+                )
+        return [[[reviewer] for reviewer in pair] for pair in pairs]
+
+    def follow(self, firsts: int, seconds: int) -> str:
+        """Allow one reviewer of each item; who is alone has lost the partner."""
+        return "" if max(firsts, seconds) <= 1 else "pairs of one each"
+
+    def misfit(self, _: int, n_reviewers: int) -> str:
+        """Ask for an even number of reviewers."""
+        if n_reviewers % 2 == 0:
+            return ""
+        return (
+            f"reviewers must be even for design {self.name!r}, got {n_reviewers}. Use "
+            f"{Halves.name!r}, where a coin decides which item gets the extra reviewer."
+        )
+
+    def draw_sides(self, trials: int, people: list[int], rng: Generator) -> Codes:
+        """Draw many trials at once."""
+        firsts = rng.integers(2, size=(trials, len(people) // 2))
+        return np.stack([firsts, 1 - firsts], axis=-1).reshape(trials, -1)
+
+
+class Panels(TwoItemDesign):
+    """Give each of two items to half of the panels; a panel stays together.
+
+    With an odd number of panels a fair coin decides which item gets the extra one.
+
+    Examples:
+        >>> from evenhand.designs import panels
+        >>> sides = panels(["north", "north", "south"], rng=7)
+        >>> bool(sides[0] == sides[1]), int(sides[0] + sides[2])
+        (True, 1)
+    """
+
+    name = "panels"
+    sentence = "Every split of the panels into halves was equally likely."
+    options = ("groups",)
+    group = "panel"
+    unit = "group"
+    redrawn = "half of the panels to each item"
+
+    def __call__(self, panel: Sequence[Hashable], *, rng: RNGLike = None) -> Codes:
+        """Draw the item, 0 or 1, of each reviewer.
+
+        Args:
+            panel: Label of the panel that each reviewer sits on.
+            rng: Seed, generator or None.
+        """
+        return self.draw(seed_from(rng), panel)[0]
+
+    def strata(self, people: Sequence[Hashable]) -> Strata:
+        """Split all panels."""
+        return [members_of("panel", people)]
+
+    def follow(self, firsts: int, seconds: int) -> str:
+        """Allow one item to a panel."""
+        return "panels that stay together" if firsts and seconds else ""
+
+    def draw_sides(self, trials: int, people: list[int], rng: Generator) -> Codes:
+        """Draw many trials at once."""
+        return _draw_halves(trials, max(people) + 1, rng)[:, people]
+
+
+class Pairs(ManyItemDesign):
+    """Give each reviewer a pair of items, no pair twice: the paper's ranking design.
+
+    Every assignment of distinct pairs to reviewers is equally likely. Time and memory
+    grow with the number of reviewers, not with the number of pairs.
+
+    References:
+        Wang and Shah (2019), Section 3.3.
+
+    Examples:
+        >>> from evenhand.designs import pairs
+        >>> len({tuple(pair) for pair in pairs(4, 6, rng=7).tolist()})
+        6
+    """
+
+    name = "pairs"
+    sentence = "Every choice of different pairs for the reviewers was equally likely."
+    most_items = 2
+    fewest_items = 3
+
+    def __call__(self, n_items: int, n_reviewers: int, *, rng: RNGLike = None) -> Codes:
+        """Draw the two items of each reviewer, shape (n_reviewers, 2).
+
+        Args:
+            n_items: Number of items, at least 2.
+            n_reviewers: Number of reviewers, at most the number of pairs of items.
+            rng: Seed, generator or None.
+
+        Raises:
+            DesignError: If there are more reviewers than pairs of items.
+        """
+        return self.draw(seed_from(rng), n_items, n_reviewers)[0]
+
+    def plan(self, n_items: int, n_reviewers: int) -> Plan:
+        """Shuffle all pairs, cut short; only entries that moved are kept in memory."""
+        items = as_whole("n_items", n_items, 2)
+        reviewers = as_whole("n_reviewers", n_reviewers, 1)
+        most = math.comb(items, 2)
+        if reviewers > most:
+            raise DesignError(
+                f"n_reviewers must be at most {most}, the number of pairs of {items} "
+                f"items, got {reviewers}. Use {Balanced.name!r}, which may repeat a "
+                "pair."
+            )
+
+        def procedure(chance: Chance, _: Stream) -> Bundles:
+            moved: dict[int, int] = {}
+            pairs = []
+            for place in range(reviewers):
+                slot = place + chance.pick(most - place)
+                index = moved.get(slot, slot)
+                high = (1 + math.isqrt(8 * index + 1)) // 2
+                pairs.append((index - math.comb(high, 2), high))
+                moved[slot] = moved.get(place, place)
+            return tuple(pairs)
+
+        return procedure, True
+
+    def follow(self, ratings: Ratings) -> bool:
+        """Say whether each reviewer rated two items, and no two reviewers the same."""
+        if (np.bincount(ratings.reviewer_codes) != self.most_items).any():
+            return False
+        # Ratings come by reviewer and item.
+        pairs = ratings.item_codes.reshape(-1, self.most_items)
+        return len(np.unique(pairs, axis=0)) == len(pairs)
+
+    def usual_sizes(self, n_items: int) -> tuple[int, int]:
+        """Return half the number of pairs, as in the paper."""
+        return math.comb(n_items, 2) // 2, self.most_items
+
+    def misfit(self, n_items: int, n_reviewers: int) -> str:
+        """Ask for fewer reviewers than pairs."""
+        pairs = math.comb(n_items, 2)
+        if n_reviewers < pairs:
+            return ""
+        return (
+            f"reviewers must be fewer than {pairs}, the number of pairs of {n_items} "
+            f"items, for design {self.name!r}, got {n_reviewers}. With every pair "
+            f"compared no theorem applies; {Balanced.name!r} may repeat a pair."
+        )
+
+    def draw_bundles(
+        self, trials: int, n_items: int, n_reviewers: int, _each: int, rng: Generator
+    ) -> Codes:
+        """Draw many trials at once."""
+        pairs = np.stack(np.triu_indices(n_items, 1), axis=-1)
+        choices = [
+            rng.choice(len(pairs), n_reviewers, replace=False) for _ in range(trials)
+        ]
+        return pairs[np.stack(choices)]
+
+
+class Balanced(ManyItemDesign):
+    """Give each reviewer the same number of items, and each item the same load.
+
+    With per_reviewer alone, loads of two items differ by at most one; with per_item
+    alone, those of two reviewers do. No reviewer gets an item twice.
+
+    With per_reviewer and nothing else, items are dealt like cards: bundle after bundle
+    from a shuffled deck, a fresh deck when one is used up, its first cards drawn among
+    those that the bundle begun does not hold yet; then the bundles go to the reviewers
+    in a random order. The law is unchanged when reviewers or items change names, which
+    is what the guarantees ask for. It is not uniform over all balanced assignments: for
+    instance, repeated bundles are somewhat more frequent than they would be under that
+    law.
+
+    With per_item or conflicts, even none, every feasible assignment is equally likely
+    where they can be counted. Where they are too many, a random walk over all of them
+    is run for long, which comes close; without conflicts its law is still unchanged
+    when reviewers or items change names.
+
+    Examples:
+        >>> from evenhand.designs import balanced
+        >>> dealt = balanced(5, 4, 3, rng=7)
+        >>> dealt.shape, sorted(np.bincount(dealt.ravel()).tolist())
+        ((4, 3), [2, 2, 2, 3, 3])
+        >>> conflicts = [(0, 0), (1, 1), (2, 2)]
+        >>> balanced(3, 3, 2, per_item=2, conflicts=conflicts, rng=7).tolist()
+        [[1, 2], [0, 2], [0, 1]]
+    """
+
+    name = "balanced"
+    sentence = "Every feasible assignment was equally likely."
+    options = ("per_reviewer", "per_item", "conflicts")
+
+    def __call__(
+        self,
+        n_items: int,
+        n_reviewers: int,
+        per_reviewer: int | None = None,
+        *,
+        per_item: int | None = None,
+        conflicts: Iterable[tuple[int, int]] | None = None,
+        rng: RNGLike = None,
+    ) -> Codes:
+        """Draw the items of each reviewer.
+
+        Args:
+            n_items: Number of items, at least 1.
+            n_reviewers: Number of reviewers, at least 1.
+            per_reviewer: Number of items for each reviewer, at most n_items.
+            per_item: Number of reviewers for each item, at most n_reviewers.
+            conflicts: Reviewer and item of each conflict of interest, never assigned.
+            rng: Seed, generator or None.
+
+        Returns:
+            Shape (n_reviewers, largest number of items). Where per_item alone leaves a
+            reviewer one item less, the row ends in -1.
+
+        Raises:
+            DesignError: If there is no such assignment; the message names a constraint
+                that cannot be met.
+        """
+        sizes = n_items, n_reviewers, per_reviewer, per_item, conflicts
+        return self.draw(seed_from(rng), *sizes)[0]
+
+    def plan(
+        self,
+        n_items: int,
+        n_reviewers: int,
+        per_reviewer: int | None = None,
+        per_item: int | None = None,
+        conflicts: Iterable[tuple[int, int]] | None = None,
+    ) -> Plan:
+        """Deal, draw from all that there are, or walk."""
+        items = as_whole("n_items", n_items, 1)
+        reviewers = as_whole("n_reviewers", n_reviewers, 1)
+        sizes = items, reviewers, per_reviewer, per_item
+        if per_item is None and conflicts is None:
+            each = balancing.items_each(*sizes)
+            return (
+                lambda chance, _: balancing.deal(items, reviewers, each, chance)
+            ), True
+        grid = balancing.Grid.of(*sizes, conflicts or ())
+        first, counts = balancing.fill(grid), balancing.FillingCounts(grid)
+        if counts.count():
+            return lambda chance, _: grid.bundles(counts.draw(chance)), True
+
+        def procedure(chance: Chance, source: Stream) -> Bundles:
+            start = first if any(grid.barred) else balancing.fair_start(grid, chance)
+            return grid.bundles(balancing.walk(grid, start, source))
+
+        return procedure, False
+
+    def usual_sizes(self, n_items: int) -> tuple[int, int]:
+        """Return as many reviewers as items."""
+        return n_items, min(n_items, USUAL_PER_REVIEWER)
+
+
 def names_of(*jobs: Job) -> tuple[str, ...]:
     """Return the names of all designs for some jobs.
 
@@ -309,3 +683,119 @@ def members_of(name: str, labels: Sequence[Hashable]) -> list[list[int]]:
             f"{labels!r:.80}."
         )
     return list(groups.values())
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Declared(Generic[Value]):
+    """How reviewers were assigned, as far as anybody said or showed.
+
+    Attributes:
+        design: The design, None if nobody said.
+        assignment: The assignment itself, if there is a record of it.
+        missing: Assigned ratings that are not there.
+        whole: Whether all who rated anything rated all that they were given, in a draw
+            that favours nobody. Then it is chance who has more items.
+        turnout: Of two items, how many answered of those who were given each, if an
+            assignment says so.
+    """
+
+    design: Value | None = None
+    assignment: Assignment | None = None
+    missing: int = 0
+    whole: bool = False
+    turnout: Turnout | None = None
+
+    @property
+    def design_name(self) -> str | None:
+        """Name of the design, None if nobody said."""
+        return None if self.design is None else self.design.name
+
+    @property
+    def backing(self) -> Backing:
+        """What shows that it was drawn so."""
+        return self.assignment.backing if self.assignment else "declared"
+
+    @property
+    def conflicts(self) -> bool:
+        """Whether conflicts of interest kept reviewers from items."""
+        return bool(self.assignment and self.assignment.has_conflicts)
+
+    def departures(self) -> Iterator[Finding]:
+        """What is declared of those who left and who stepped in.
+
+        Who never opened their page may have been kept away because of their items, and
+        no record shows that nobody was.
+
+        Examples:
+            >>> from evenhand.designs import Pairs
+            >>> from evenhand.designs.drawing import assign
+            >>> drawn = assign([1, 2, 3], ["a", "b"], design="pairs", rng=7)
+            >>> amended = drawn.amend(["b"], add=["z"])
+            >>> [one.text for one in Declared(Pairs(), amended).departures()]
+            ['1 reviewer left for reasons that have nothing to do with items',
+             '1 substitute called in without regard to items']
+            >>> amended = drawn.amend(["b"], add=["z"], unseen=True)
+            >>> [one.standing for one in Declared(Pairs(), amended).departures()]
+            ['declared', 'declared']
+        """
+        amendments = self.assignment.amendments() if self.assignment else []
+        unseen = [amendment.drop for amendment in amendments if amendment.unseen]
+        seen = [amendment.drop for amendment in amendments if not amendment.unseen]
+        groups = {"left_unseen": unseen, "left": seen}
+        groups["substitutes"] = [amendment.add for amendment in amendments]
+        for code, labels in groups.items():
+            if number := sum(map(len, labels)):
+                yield Finding(code, "declared", {"reviewers": number})
+
+
+def declare(
+    design: str | Value | None,
+    assignment: Assignment | None,
+    kind: type[Value],
+    ratings: Ratings | None,
+    items: Sequence[Label] | None = None,
+) -> Declared[Value]:
+    """Put together what the user declares and what a record shows.
+
+    Args:
+        design: The design or its name, or None.
+        assignment: The assignment that the ratings came through, or None.
+        kind: The kind of designs that may be declared for this job.
+        ratings: The ratings, None if there are only lists of scores.
+        items: The items that matter, None for all.
+
+    Raises:
+        OptionError: If a design is unknown, or the two contradict each other.
+        DesignError: If a rating was never assigned.
+
+    Examples:
+        >>> declare("halves", None, TwoItemDesign, None)
+        Declared(design=Halves(), assignment=None, missing=0, whole=False, turnout=None)
+    """
+    chosen = None if design is None else as_design(design, kind)
+    if assignment is None:
+        return Declared(chosen)
+    if not isinstance(assignment, assignments.Assignment):
+        raise must_be("assignment", "an Assignment", assignment)
+    if ratings is None:
+        raise OptionError(
+            "assignment must come with a Ratings. Lists of scores do not say who "
+            "scored what."
+        )
+    if chosen is not None and chosen.name != assignment.design:
+        rule = f"left out, or {assignment.design!r} as drawn"
+        raise must_be("design", rule, chosen.name)
+    chosen = as_design(assignment.design, kind)
+    assignment.require(ratings, items)
+    missing = assignment.missing(ratings, items)
+    halfway = {str(reviewer) for reviewer, _ in missing} | {
+        *map(str, assignment.halfway_leavers)
+    }
+    whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
+    whole = whole and not assignment.has_conflicts
+    answers = None
+    if isinstance(chosen, TwoItemDesign):
+        first = assignment.chain[0]
+        rated = set(first.rows).difference(first.missing(ratings))
+        answers = turnouts.turnout(assignment, rated)
+    return Declared(chosen, assignment, len(missing), whole, answers)

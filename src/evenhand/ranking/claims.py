@@ -26,15 +26,18 @@ from evenhand.claims import (
     certify,
     selection_findings,
 )
-from evenhand.designs.design import ManyItemDesign, names_of
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.claims import Json
-    from evenhand.designs.assignment import Declared
+    from evenhand.designs import design as designs
+    from evenhand.designs.design import Declared, ManyItemDesign
     from evenhand.ranking.methods import Answer, RankMethod
     from evenhand.ratings import Ratings
+else:
+    designs = lazy("evenhand.designs.design")
 
 CONSISTENT = (
     f"{ANY_SCALES}, strictly (no reviewer would give two items the same score); "
@@ -139,7 +142,7 @@ def ranking_certificate(
     ratings: Ratings,
     method: RankMethod,
     answer: Answer,
-    declared: Declared[ManyItemDesign],
+    declared: Declared[ManyItemDesign] | None,
     *,
     distinct: bool = False,
 ) -> Certificate:
@@ -149,12 +152,12 @@ def ranking_certificate(
         ratings: The ratings.
         method: The method.
         answer: What it made of them.
-        declared: How items were assigned.
+        declared: How items were assigned, None if nobody said.
         distinct: Whether it was declared that no reviewer would tie two items.
 
     Examples:
         >>> from evenhand.designs import Pairs
-        >>> from evenhand.designs.assignment import Declared
+        >>> from evenhand.designs.design import Declared
         >>> from evenhand.ranking.methods import Answer, Topological
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
@@ -167,11 +170,12 @@ def ranking_certificate(
     claim = method.claim(ratings)
     if claim.theorem == NONE:
         return certify(claim, retired=answer.retired)
+    declared = declared or designs.Declared()
     if answer.ties is not None and any(draw.anchors for draw in answer.ties.draws):
         claim = replace(claim, theorem="A")
     findings = (
         assignment_finding(
-            declared.design_name, names_of("rank"), backing=declared.backing
+            declared.design_name, designs.names_of("rank"), backing=declared.backing
         ),
         *_tie_findings(ratings, split=answer.split is not None, distinct=distinct),
         *_load_findings(ratings, method, answer, declared),

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.claims import DataWarning, certify
-from evenhand.designs.assignment import declare
-from evenhand.designs.design import ManyItemDesign
 from evenhand.errors import OptionError, must_be, quote
 from evenhand.lazy import lazy
 from evenhand.method import as_method
@@ -50,7 +48,9 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Codes
     from evenhand.claims import Json, Label
-    from evenhand.designs.assignment import Assignment, Declared
+    from evenhand.designs import design as designs
+    from evenhand.designs.assignment import Assignment
+    from evenhand.designs.design import Declared, ManyItemDesign
     from evenhand.engines import executors
     from evenhand.engines import pairs as engine_pairs
     from evenhand.engines.pairs import PairCounts
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     Scored = tuple[int, float | None, float | None]
     OwnMethod = Callable[[Ratings, np.random.Generator], ArrayLike]
 else:
+    designs = lazy("evenhand.designs.design")
     executors = lazy("evenhand.engines.executors")
     engine_pairs = lazy("evenhand.engines.pairs")
     averaging = lazy("evenhand.posets.averaging")
@@ -154,7 +155,10 @@ def rank(
         raise OptionError(f"distinct must be True or False, got {quote(distinct)}.")
     if isinstance(design, str) and design.endswith(DISTINCT):
         design, distinct = design.removesuffix(DISTINCT), True
-    declared = declare(design, assignment, ManyItemDesign, ratings)
+    declared = None
+    if design is not None or assignment is not None:
+        kind = designs.ManyItemDesign
+        declared = designs.declare(design, assignment, kind, ratings)
     if assignment is not None:
         lost = assignment.items_without_rating(ratings)
         ratings = ratings.with_unrated_items(lost, len(assignment.items))
@@ -199,12 +203,12 @@ def _of_ratings(
     task: Task,
     method: RankMethod,
     answer: Answer,
-    declared: Declared[ManyItemDesign],
+    declared: Declared[ManyItemDesign] | None,
     *,
     distinct: bool,
 ) -> Ranking:
     ratings = task.ratings
-    if declared.whole:
+    if declared is not None and declared.whole:
         kept = (
             warning for warning in answer.notices if warning.code != "unequal_loads"
         )
@@ -216,7 +220,7 @@ def _of_ratings(
         replace(answer, uncertainty=sure),
         ratings,
         tuple(_scores(ratings)),
-        {"design": declared.design_name, "distinct": distinct},
+        {"design": declared.design_name if declared else None, "distinct": distinct},
         certificate=ranking_certificate(*data, distinct=distinct),
         draws=tuple(_draws(ratings, answer)),
         seed=task.seed,

@@ -16,8 +16,7 @@ import polars as pl
 
 from evenhand.ab.comparison import compare
 from evenhand.claims import NONE
-from evenhand.designs.assignment import declare
-from evenhand.designs.design import ManyItemDesign
+from evenhand.designs.design import ManyItemDesign, declare
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.errors import EvenhandError, plural
 from evenhand.lab.scenario import Scenario

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from evenhand.claims import CONFIDENCE, NONE
-from evenhand.designs.design import TwoItemDesign, as_design
 from evenhand.errors import align_columns, plural, printable
+from evenhand.lazy import lazy
 from evenhand.words import claims
 from evenhand.words.text import (
     figure,
@@ -29,8 +29,13 @@ if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
     from evenhand.ab.pvalues import PValues
     from evenhand.claims import Certificate, Label
+    from evenhand.designs import design as designs
     from evenhand.grading import Grades
     from evenhand.ranking.results import RankedItem, Ranking
+    from evenhand.words import tables
+else:
+    designs = lazy("evenhand.designs.design")
+    tables = lazy("evenhand.words.tables")
 
 TIE = "tie coin"
 COINS = (TIE, "coin")
@@ -219,7 +224,7 @@ def p_value_paragraph(test: PValues) -> str:
     """
     drawn = GIVEN_COUNTS.get(test.design)
     if drawn is None:
-        drawn = as_design(test.design, TwoItemDesign).redrawn
+        drawn = designs.as_design(test.design, designs.TwoItemDesign).redrawn
     sampling = ""
     if not test.exact:
         sampling = (
@@ -552,8 +557,6 @@ def ranking_text(result: Ranking) -> str:
         Out (1).
         rank  item  ranks  reviews  mean score  share in top 1
     """
-    from evenhand.words import tables  # noqa: PLC0415 - of rankings alone
-
     coins = plural(len(result.draws), "coin")
     lines = [f"Ranking by {result.method}, {coins}, seed {result.seed}"]
     lines += cut_lines(result)
@@ -623,8 +626,6 @@ def model_lines(result: Grades) -> list[str]:
 
 def grades_text(result: Grades) -> str:
     """Show marks as plain text, as `repr` does."""
-    from evenhand.words import tables  # noqa: PLC0415 - of several rows alone
-
     heads, rows = tables.grades(result).plain()
     more = [f"and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
     lines = align_columns([heads, *rows[:SHOWN]])
