@@ -573,8 +573,9 @@ def _stand_in(
 
 
 def _rater(
-    connection: sa.Connection, now: datetime, token: str
+    connection: sa.Connection, now: datetime, token: str, *, active: bool = False
 ) -> tuple[LockedEvaluation, LinkedReviewer]:
+    """Return who has a link, if ratings are taken now; if asked, one who has begun."""
     person = reads.rater(connection, token)
     if person is None:
         raise RefusedError("There is no such link.", NOT_FOUND)
@@ -586,7 +587,10 @@ def _rater(
     if evaluation.row.paused:
         raise RefusedError("The organiser paused this evaluation. Try later.", 423)
     # It may have changed before the lock.
-    return evaluation, reads.rater(connection, token) or person
+    person = reads.rater(connection, token) or person
+    if active and person.begun_at is None:
+        raise RefusedError("Press Begin first.")
+    return evaluation, person
 
 
 def begin(connection: sa.Connection, now: datetime, token: str) -> None:
@@ -614,18 +618,9 @@ def decline(connection: sa.Connection, now: datetime, token: str) -> None:
     _set_reviewer(evaluation, person.id, state="absent")
 
 
-def _active_rater(
-    connection: sa.Connection, now: datetime, token: str
-) -> tuple[LockedEvaluation, LinkedReviewer]:
-    evaluation, person = _rater(connection, now, token)
-    if person.begun_at is None:
-        raise RefusedError("Press Begin first.")
-    return evaluation, person
-
-
 def finish(connection: sa.Connection, now: datetime, token: str) -> None:
     """Say that a reviewer is done; ratings can still be changed until the close."""
-    evaluation, person = _active_rater(connection, now, token)
+    evaluation, person = _rater(connection, now, token, active=True)
     tasks = reads.tasks(connection, evaluation.id, person.id)
     n_left = sum(task.state == "empty" for task in tasks)
     if n_left:
@@ -635,7 +630,7 @@ def finish(connection: sa.Connection, now: datetime, token: str) -> None:
 
 def keep_ties(connection: sa.Connection, now: datetime, token: str) -> None:
     """Note that a reviewer was asked about equal scores, and keeps them."""
-    evaluation, person = _active_rater(connection, now, token)
+    evaluation, person = _rater(connection, now, token, active=True)
     _set_reviewer(evaluation, person.id, ties_kept=1)
 
 
@@ -810,8 +805,7 @@ def sign_in(connection: sa.Connection, now: datetime, token: str) -> str:
             "serve again, or ask who invited you for a new one.",
             403,
         )
-    used = t.signin.update().where(by_token).values(used_at=t.stamp(now))
-    connection.execute(used)
+    connection.execute(t.signin.update().where(by_token).values(used_at=t.stamp(now)))
     organiser_id = row.organiser_id
     if organiser_id is None:
         organiser_id = _new_organiser(connection, now, row.name or "Organiser")

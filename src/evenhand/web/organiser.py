@@ -181,9 +181,8 @@ def _form_page(
 ) -> Response:
     with site_of(request).store.read() as connection:
         row = reads.evaluation(connection, slug)
-        seal = ""
-        if row is not None and row.state == "draft":
-            seal = seal_of(reads.secret(connection, row.id))
+        is_draft = row is not None and row.state == "draft"
+        seal = seal_of(reads.secret(connection, row.id)) if row and is_draft else ""
     return page(
         request,
         "new",

@@ -57,16 +57,12 @@ def files_of(
             texts[f"report-{number}.html"] = report
     if with_ratings:
         texts[RATINGS] = ratings
-        texts[PAYLOADS] = _payloads(connection, row.id)
+        texts[PAYLOADS] = "".join(
+            canonical({"n": kept.n, "salt": kept.salt, "body": json.loads(kept.body)})
+            + "\n"
+            for kept in reads.payloads(connection, row.id)
+        )
     return {name: text.encode() for name, text in texts.items()}
-
-
-def _payloads(connection: sa.Connection, evaluation_id: int) -> str:
-    rows = reads.payloads(connection, evaluation_id)
-    return "".join(
-        canonical({"n": row.n, "salt": row.salt, "body": json.loads(row.body)}) + "\n"
-        for row in rows
-    )
 
 
 def with_log(
