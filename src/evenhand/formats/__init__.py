@@ -5,8 +5,8 @@
 3. `tables`: cells become a Table: named columns, and the line of each row.
 4. `layouts` recognises whose export a table is. One module per platform then reads it:
    `roles` tells who is the reviewer, and what the item and the score.
-5. `reading` does the rest, the same for all: `selection`, score words (`scale`), labels
-   that look alike, codes for reviewers (`anonymise`), Ratings.
+5. `reading` does the rest, the same for all: what the user leaves out, score words
+   (`scale`), labels that look alike, codes for reviewers (`anonymise`), Ratings.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from evenhand.errors import RatingsError, must_be
-from evenhand.unpacking import ZIP, unpack
+from evenhand.unpacking import GZIP, ZIP, unpack
 
 Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -70,7 +70,9 @@ def fetch(source: Readable, most: int | None = None) -> File:
             data = _file(name)
     else:
         name, data = _stream_name(source), _stream(source)
-    data = unpack(name, data, most).removeprefix(UTF8_MARK)
+    if data.startswith((GZIP, ZIP)):
+        data = unpack(name, data, most)
+    data = data.removeprefix(UTF8_MARK)
     if not data or data.isspace():
         raise RatingsError(f"{name}: The file is empty.")
     return File(name, data, _format_of(name, data))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand import unpacking
 from evenhand.claims import DataWarning, Json
 from evenhand.columns import (
     ALIASES,
@@ -41,6 +40,7 @@ from evenhand.formats.documents import (
     flatten,
     parse_json,
 )
+from evenhand.unpacking import PARQUET, available_memory, refusal, unpacking_limit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -351,8 +351,8 @@ def _parquet(file: File) -> Table:
     answer, frame = _decode(file, "", "Parquet; it may be damaged")
     if "held" in answer:
         size = len(file.data)
-        most = unpacking.unpacking_limit(size, unpacking.PARQUET)
-        raise unpacking.refusal(file.name, size, int(answer["held"][0]), most)
+        most = unpacking_limit(size, PARQUET)
+        raise refusal(file.name, size, int(answer["held"][0]), most)
     source = Source(file.name, lambda row: row + 1, "row")
     return Table(dict(zip(_names(frame.columns, source), frame, strict=True)), source)
 
@@ -386,8 +386,8 @@ def _excel(file: File, sheet: str) -> Table:
 def _decode(
     file: File, sheet: str, fault: str
 ) -> tuple[dict[str, list[str]], pl.DataFrame]:
-    most = unpacking.unpacking_limit(len(file.data), unpacking.PARQUET)
-    memory = max(unpacking.available_memory() // 2, LEAST_MEMORY)
+    most = unpacking_limit(len(file.data), PARQUET)
+    memory = max(available_memory() // 2, LEAST_MEMORY)
     question = json.dumps([file.format, sheet, most, memory]).encode() + b"\n"
     try:
         done = subprocess.run(  # noqa: S603 - our own program, no shell
