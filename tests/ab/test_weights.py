@@ -37,33 +37,26 @@ def exact(value: object) -> Fraction:
     return value
 
 
-def test_rational_is_gamma_gap_over_one_plus_gamma_gap() -> None:
-    assert exact(weights.rational(Fraction(2, 3))(Fraction(9, 2))) == Fraction(3, 4)
-
-
-def test_sigmoid_is_a_half_at_gap_zero() -> None:
-    np.testing.assert_allclose(
-        weights.sigmoid(2)([0.0, 2.0, 4.0]),
-        [0.5, 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(-2))],
-        rtol=1e-15,
-    )
-
-
-def test_linear_is_the_share_of_the_declared_range() -> None:
-    assert exact(weights.linear(Fraction(5, 2))(Fraction(1))) == Fraction(2, 5)
-    assert weights.linear(4)([1.0, 4.0]).tolist() == [0.25, 1.0]
-    assert exact(weights.linear(4)(Fraction(4))) == 1
-
-
-def test_exponential_is_one_minus_exp() -> None:
-    assert weights.exponential(4)(2.0) == pytest.approx(1 - math.exp(-0.5), abs=1e-15)
-
-
-def test_offset_squeezes_the_base_into_c_to_one() -> None:
-    weight = weights.offset(Fraction(1, 5), weights.rational(3))
-    assert exact(weight(Fraction(0))) == Fraction(1, 5)
-    assert exact(weights.offset(0)(Fraction(1))) == Fraction(1, 2)
-    assert exact(weight(Fraction(1))) == Fraction(4, 5)
+@pytest.mark.parametrize(
+    ("weight", "gap", "value"),
+    [
+        (weights.rational(Fraction(2, 3)), Fraction(9, 2), Fraction(3, 4)),
+        (weights.linear(Fraction(5, 2)), Fraction(1), Fraction(2, 5)),
+        (weights.linear(4), Fraction(4), Fraction(1)),
+        (weights.offset(Fraction(1, 5), weights.rational(3)), Fraction(0), 0.2),
+        (weights.offset(Fraction(1, 5), weights.rational(3)), Fraction(1), 0.8),
+        (weights.offset(0), Fraction(1), Fraction(1, 2)),
+        (weights.sigmoid(2), 4.0, 1 / (1 + math.exp(-2))),
+        (weights.exponential(4), 2.0, 1 - math.exp(-0.5)),
+    ],
+    ids=repr,
+)
+def test_weights_are_their_formulas(
+    weight: GapWeight, gap: float | Fraction, value: float | Fraction
+) -> None:
+    """Those with an exact form are exact on Fractions."""
+    assert float(weight(gap)) == pytest.approx(float(value), abs=1e-15)
+    assert isinstance(weight(gap), Fraction) == isinstance(gap, Fraction)
 
 
 @pytest.mark.parametrize("weight", BUILT_IN, ids=repr)

@@ -26,46 +26,32 @@ def as_key(assignment: NDArray[np.int64]) -> tuple[object, ...]:
     return tuple(tuple(row) if isinstance(row, list) else row for row in rows)
 
 
-def test_halves_are_uniform_over_all_splits_into_two_equal_halves() -> None:
-    splits = {sides for sides in itertools.product((0, 1), repeat=6) if sum(sides) == 3}
-    assert designs.law("halves", 6) == dict.fromkeys(splits, Fraction(1, 20))
+def splits(count: int, *firsts: int) -> list[tuple[int, ...]]:
+    """All sides of so many units with one of these numbers of second items."""
+    every = itertools.product((0, 1), repeat=count)
+    return [sides for sides in every if sum(sides) in firsts]
 
 
-def test_an_odd_reviewer_goes_to_either_item_by_a_fair_coin() -> None:
-    law = designs.law("halves", 5)
-    splits = {
-        sides for sides in itertools.product((0, 1), repeat=5) if sum(sides) in (2, 3)
-    }
-    assert law == dict.fromkeys(splits, Fraction(1, 20))
-
-
-def test_coins_are_independent_and_fair() -> None:
-    expected = dict.fromkeys(itertools.product((0, 1), repeat=4), Fraction(1, 16))
-    assert designs.law("coins", 4) == expected
-
-
-def test_matched_reviewers_of_a_pair_get_different_items_by_a_fair_coin() -> None:
-    law = designs.law("matched", ["x", "y", "y", "x"])
-    expected = {(0, 0, 1, 1), (0, 1, 0, 1), (1, 0, 1, 0), (1, 1, 0, 0)}
-    assert law == dict.fromkeys(expected, Fraction(1, 4))
-
-
-def test_panels_stay_together_and_split_evenly() -> None:
-    law = designs.law("panels", [7, 7, 8, 9, 7, 4])
-    assert law == dict.fromkeys(
-        [
-            (a, a, b, c, a, d)
-            for a, b, c, d in itertools.product((0, 1), repeat=4)
-            if a + b + c + d == 2
-        ],
-        Fraction(1, 6),
-    )
-
-
-def test_an_odd_panel_goes_to_either_item_by_a_fair_coin() -> None:
-    law = designs.law("panels", ["a", "b", "c"])
-    assert set(law.values()) == {Fraction(1, 6)}
-    assert len(law) == 6
+@pytest.mark.parametrize(
+    ("design", "people", "expected"),
+    [
+        ("halves", 6, splits(6, 3)),
+        ("halves", 5, splits(5, 2, 3)),
+        ("coins", 4, splits(4, *range(5))),
+        ("matched", "xyyx", [(a, b, 1 - b, 1 - a) for a in (0, 1) for b in (0, 1)]),
+        (
+            "panels",
+            [7, 7, 8, 9, 7, 4],
+            [(a, a, b, c, a, d) for a, b, c, d in splits(4, 2)],
+        ),
+        ("panels", "abc", splits(3, 1, 2)),
+    ],
+)
+def test_designs_for_two_items_are_uniform_over_their_splits(
+    design: str, people: object, expected: list[tuple[int, ...]]
+) -> None:
+    law = dict.fromkeys(expected, Fraction(1, len(expected)))
+    assert designs.law(design, people) == law
 
 
 @pytest.mark.parametrize(("n_items", "n_reviewers"), [(2, 1), (3, 2), (4, 3), (4, 4)])
