@@ -30,6 +30,7 @@ from evenhand import (
     weights,
 )
 from evenhand.cli import COMMANDS, cli
+from evenhand.cli._options import SHORT_FLAGS, SHORT_OPTIONS
 from evenhand.method import Job
 from evenhand.records.record import (
     assignment_record,
@@ -146,7 +147,7 @@ def test_every_command_is_in_the_reference_and_every_option_has_help(
 
 def test_every_option_that_a_page_names_exists() -> None:
     known = {option for name in COMMANDS for option in options_of(name)}
-    known |= {"--help", "--version"}
+    known |= {"--help", "--version", *SHORT_OPTIONS, *SHORT_FLAGS}
     known |= set(re.findall(r"\"(--[a-z-]+)\"", BENCH))
     for page in PAGES:
         text = re.sub(r"^(pip|zensical|dask|export|docker) .*$", "", page.read_text())

@@ -601,7 +601,11 @@ def _choose(part: str, names: Sequence[str], declared: Columns, source: Source) 
         )
     if source.name is not None and any(re.fullmatch(NUMBER, name) for name in names):
         columns = listing(cut_alike(names))
-        raise source.whole(f"The first line must hold the column names, got {columns}.")
+        raise source.whole(
+            f"The first line must hold the column names, got {columns}. If it holds "
+            "scores, say header=False or --no-header; if its numbers name reviewers or "
+            "items, say which its rows are with rows= or --rows."
+        )
     raise source.whole(
         f"No column for the {part} among {listing(cut_alike(names)) or 'none at all'}. "
         f"Say which it is with {option}."

@@ -18,6 +18,7 @@ import random
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -164,11 +165,11 @@ WAYS = (
 )
 
 
-def options(name: str, chance: random.Random) -> dict[str, str]:
+def options(name: str, chance: random.Random) -> dict[str, Any]:
     """Draw options that a user might try; half the time those that are right."""
     if chance.random() < 0.5:
         return OWN.get(name, {})
-    found: dict[str, str] = {}
+    found: dict[str, Any] = {}
     if chance.random() < 0.2:
         found["format"] = chance.choice(list(PLATFORMS))
     if chance.random() < 0.5:
@@ -184,7 +185,7 @@ def options(name: str, chance: random.Random) -> dict[str, str]:
     return found
 
 
-def attempt(name: str, data: bytes, chosen: dict[str, str], other: bytes | None) -> str:
+def attempt(name: str, data: bytes, chosen: dict[str, Any], other: bytes | None) -> str:
     """Read damaged bytes; return "read", or "refused" if that was said in a sentence.
 
     Raises:

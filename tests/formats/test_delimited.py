@@ -125,7 +125,8 @@ def test_a_row_of_another_width_is_refused_with_its_line(
     line = 5 if stray else 4
     assert read(text) == (
         f"a.csv:{line}: row must have 2 fields like the header, got {count}. "
-        "Fields are separated by commas."
+        "Fields are separated by commas; name another sign with delimiter= or "
+        "--delimiter."
     )
 
 
@@ -134,7 +135,8 @@ def test_a_long_row_does_not_make_up_for_a_short_one(rows: str) -> None:
     count = rows.partition("\n")[0].count(",") + 1
     assert read(f"a,b\n{rows}") == (
         f"a.csv:2: row must have 2 fields like the header, got {count}. "
-        "Fields are separated by commas."
+        "Fields are separated by commas; name another sign with delimiter= or "
+        "--delimiter."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WORDS = "strong reject<reject<weak reject<weak accept<accept<strong accept"
-LONG: dict[str, dict[str, str]] = {
+LONG: dict[str, dict[str, Any]] = {
     "words.csv": {"scale": WORDS},
     "letters.tsv": {"scale": "best=A"},
     "long.jsonl": {},

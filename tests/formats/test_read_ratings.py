@@ -278,6 +278,12 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
     assert ratings.notices == ()
 
 
+NOT_UTF8 = (
+    "text must be UTF-8, got byte {}. Save the file as UTF-8, or name its encoding "
+    "with encoding= or --encoding."
+)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -287,21 +293,15 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
         (HEADER, "ratings.csv: There is a header but no row below it."),
         (HEADER + "\n,,\n", "ratings.csv: There is a header but no row below it."),
         (",,\n,,\n", "ratings.csv: There is a header but no row below it."),
+        (HEADER + "a,b\0,1\n\xff", f"ratings.csv:2: {NOT_UTF8.format('0x00')}"),
+        (bytes(range(128, 256)), f"ratings.csv:1: {NOT_UTF8.format('0x80')}"),
         (
-            HEADER.encode() + b"a,b,1\nJos\xe9,x,7\n",
-            "ratings.csv:3: text must be UTF-8, got byte 0xe9. Save the file as UTF-8.",
+            (HEADER + "Zo\xeb,caf\xe9,1\n").encode() + b"Jos\xe9,x,7\n",
+            f"ratings.csv:3: {NOT_UTF8.format('0xe9')}",
         ),
         (
-            HEADER + "a,b\0,1\n\xff",
-            "ratings.csv:2: text must be UTF-8, got byte 0x00. Save the file as UTF-8.",
-        ),
-        (
-            GOOD.encode("utf-16"),
-            "ratings.csv:1: text must be UTF-8, got byte 0xff. Save the file as UTF-8.",
-        ),
-        (
-            bytes(range(128, 256)),
-            "ratings.csv:1: text must be UTF-8, got byte 0x80. Save the file as UTF-8.",
+            HEADER.encode() + "\u5f20\u4e09\u4e30,x,7\n".encode("gbk"),
+            f"ratings.csv:2: {NOT_UTF8.format('0xd5')}",
         ),
         (
             HEADER + 'a,"b,1\n',
@@ -310,12 +310,14 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
         (
             HEADER + "a,b,1\na,c\n",
             "ratings.csv:3: row must have 3 fields like the header, got 2. "
-            "Fields are separated by commas.",
+            "Fields are separated by commas; name another sign with delimiter= or "
+            "--delimiter.",
         ),
         (
             HEADER + "a,b,1\na,c,7,5\n",
             "ratings.csv:3: row must have 3 fields like the header, got 4. "
-            "Fields are separated by commas.",
+            "Fields are separated by commas; name another sign with delimiter= or "
+            "--delimiter.",
         ),
         (
             "reviewer,item,score,score \na,b,1,2\n",
@@ -329,12 +331,9 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
         (
             "anna,x,7\nbo,x,6\n",
             "ratings.csv: The first line must hold the column names, "
-            "got 'anna', 'x', '7'.",
-        ),
-        (
-            "reviewer|item|score\na|b|1\n",
-            "ratings.csv: No column for the reviewer among 'reviewer|item|score'. "
-            "Say which it is with reviewer= or --reviewer.",
+            "got 'anna', 'x', '7'. If it holds scores, say header=False or "
+            "--no-header; if its numbers name reviewers or items, say which its "
+            "rows are with rows= or --rows.",
         ),
         (
             HEADER + "\na,b,7:10\n",

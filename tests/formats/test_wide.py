@@ -199,7 +199,9 @@ def test_an_empty_table_is_refused() -> None:
 
 def test_a_file_without_a_header_is_refused() -> None:
     assert refused("1,2,3\n2,3,4\n") == (
-        "wide.csv: The first line must hold the column names, got '1', '2', '3'."
+        "wide.csv: The first line holds numbers: '1', '2', '3'. If they are scores, "
+        "say header=False or --no-header; if they are names of columns, say "
+        "header=True or --header, or name the column of the items with item= or --item."
     )
 
 

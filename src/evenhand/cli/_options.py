@@ -16,6 +16,9 @@ OUTPUT = "Output"
 COLUMNS = ("reviewer", "item", "score")
 ROLES = ("rank", "winner", "loser", "pair", "weight")
 """Columns that few files have."""
+SHORT_OPTIONS = ("--encoding", "--delimiter", "--decimal")
+SHORT_FLAGS = ("--header", "--no-header")
+"""What stands for --table KEY=VALUE."""
 
 
 class Option(click.Option):
@@ -27,11 +30,35 @@ class Option(click.Option):
         self.group = group
 
 
+def spell_out(args: list[str]) -> list[str]:
+    """Write options that are short for --table in full.
+
+    Examples:
+        >>> spell_out(["r.csv", "--encoding", "mac", "--no-header"])
+        ['r.csv', '--table', 'encoding=mac', '--table', 'header=no']
+    """
+    words, spelled = iter(args), list[str]()
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            return [*spelled, word, *words]
+        if word in SHORT_FLAGS:
+            spelled += ["--table", "header=" + ("no" if "no" in word else "yes")]
+        elif name in SHORT_OPTIONS:
+            value = value if equals else next(words, "")
+            spelled += ["--table", f"{name[2:]}={value}"]
+        else:
+            spelled.append(word)
+    return spelled
+
+
 class OnceEach(click.Command):
     """A command that takes each option once, unless it can be repeated."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice: click would use the last in silence."""
+        if any(param.name == "table" for param in self.params):
+            args = spell_out(args)
         order = self.make_parser(ctx).parse_args(list(args))[2]
         for param in order if not ctx.resilient_parsing else ():
             several = isinstance(param, click.Option) and (
@@ -148,11 +175,16 @@ FILE_OPTIONS = (
     ),
     reading("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
     reading("--sheet NAME", "Sheet of a workbook."),
-    reading("--decimal SIGN", "Decimal sign of the numbers: . or ,"),
+    reading(
+        "--table KEY=VALUE...",
+        "How FILE is written, if it is not recognised: --encoding NAME (utf-16, "
+        "windows-1252, mac), --delimiter SIGN, --decimal SIGN (. or ,), --no-header or "
+        "--header; each is short for --table encoding=NAME and so on.",
+    ),
     reading(
         "--exclude NAME...",
-        "Leave out an item or a reviewer: NAME, item=NAME or reviewer=NAME; or self, "
-        "ratings of the reviewer's own item.",
+        "Leave out an item or a reviewer: NAME, item=NAME or reviewer=NAME; or a "
+        "column; or self, ratings of the reviewer's own item.",
     ),
     reading(
         "--anonymise KEY",

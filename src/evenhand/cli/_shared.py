@@ -37,8 +37,37 @@ CUT = "\ue000"
 ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
 STDIN, CHARTS = "-", "charts="
-WISHES = ["format", "scale", "decimal", "exclude", "only", "rows", "sheet", "anonymise"]
+WISHES = ["format", "scale", "exclude", "only", "rows", "sheet", "anonymise"]
 """Parameters that say how to read, beside columns and the companion."""
+
+
+TABLE = ("encoding", "delimiter", "decimal", "header")
+"""What --table says."""
+
+
+def table_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Take apart what --table says of how a file is written.
+
+    Raises:
+        OptionError: If it says nothing that is known, or something twice.
+
+    Examples:
+        >>> table_settings(["decimal=,", "header=no"])
+        {'decimal': ',', 'header': False}
+    """
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        answers = name != "header" or value in ("yes", "no")
+        if name not in TABLE or not equals or not answers:
+            rule = f"one of {', '.join(TABLE)}, = and a value, as in encoding=mac"
+            raise must_be("--table", rule, text)
+        if not value:
+            raise must_be(name, "given", value)
+        if name in settings:
+            raise OptionError(f"--{name} must be given once, got it twice.")
+        settings[name] = value == "yes" if name == "header" else value
+    return settings
 
 
 def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
@@ -70,7 +99,8 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
             raise must_be(name, "given", value)
     named = Columns(**{name: value for name, value in columns.items() if value})
     wished = {name: value for name, value in wishes.items() if value}
-    return ReadOptions(named, **wished, merge=merge), companion
+    settings = table_settings(options.pop("table"))
+    return ReadOptions(named, **wished, **settings, merge=merge), companion
 
 
 def read(

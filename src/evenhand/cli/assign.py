@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 AMENDING = ("drop", "add", "done", "leave_open")
 ROWS = [{"rows": "items"}, {"rows": "reviewers"}]
-WAYS: list[dict[str, str]] = [{}, *ROWS, {"sheet": "all", "rows": "items"}]
+WAYS: list[dict[str, Any]] = [{}, *ROWS, {"sheet": "all", "rows": "items"}]
 """How ratings so far may be read; the last is for the workbook of --sheets."""
 WRITTEN = ("output", "sheets", "ballots")
 

@@ -45,7 +45,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand grade examples/panel.csv --onto 0 100 --form 0 100 --pass 60
     """
-    path, decimal = options.pop("anchors"), options["decimal"]
+    path, table = options.pop("anchors"), options["table"]
     job = _shared.Job("grade", options, {"--anchors": path})
     from evenhand.grading import grade
     from evenhand.words import tables
@@ -54,7 +54,9 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     if path is not None:
         from evenhand.formats.lists import read_marks
 
-        options["anchors"] = read_marks(path, decimal or "")
+        options["anchors"] = read_marks(
+            path, _shared.table_settings(table).get("decimal", "")
+        )
     result = grade(job.ratings, **options, rng=job.seed)
     lines = model_lines(result)
     if job.explain:

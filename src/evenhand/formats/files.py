@@ -75,7 +75,7 @@ def fetch(source: Readable, most: int | None = None) -> File:
     data = data.removeprefix(UTF8_MARK)
     if not data or data.isspace():
         raise RatingsError(f"{name}: The file is empty.")
-    return File(name, data, _format_of(name, data))
+    return File(name, data, format_of(name, data))
 
 
 def _file(name: str) -> bytes:
@@ -135,7 +135,16 @@ def _stream_name(stream: object) -> str:
     return name if isinstance(name, str) and name else STREAM
 
 
-def _format_of(name: str, data: bytes) -> str:
+def format_of(name: str, data: bytes) -> str:
+    """Tell how bytes are stored.
+
+    Raises:
+        RatingsError: If they are a web page.
+
+    Examples:
+        >>> format_of("r.txt", b'[{"item": "x"}]')
+        'json'
+    """
     if data.startswith(PARQUET):
         return "parquet"
     if data.startswith((OLE, ZIP)):

@@ -36,6 +36,9 @@ class ReadOptions:
         merge: Whose labels are one if they look alike: "item", "reviewer" or both.
         rows: What the rows of a wide table are: "items", "reviewers" or "".
         sheet: Sheet of a workbook.
+        encoding: Encoding of a text; empty if the file tells.
+        delimiter: What separates fields of a text; empty if the file tells.
+        header: Whether the first line holds names; None if not said.
         anonymise: Path of a key.
         people: Whether a reviewer's label is one person; None if not said.
     """
@@ -49,6 +52,9 @@ class ReadOptions:
     merge: Sequence[str] = ()
     rows: str = ""
     sheet: str = ""
+    encoding: str = ""
+    delimiter: str = ""
+    header: bool | None = None
     anonymise: str = ""
     people: bool | None = None
 

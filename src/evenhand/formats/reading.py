@@ -31,7 +31,13 @@ from evenhand.errors import (
 )
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import LongForm, ReadOptions, layout_of, recognise
-from evenhand.formats.tables import Table, decimal_points, read_table, strings
+from evenhand.formats.tables import (
+    Table,
+    TextOptions,
+    decimal_points,
+    read_table,
+    strings,
+)
 from evenhand.labels import (
     alike,
     alike_notices,
@@ -88,6 +94,9 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     rows: str | None = None,
     companion: Readable | IntoDataFrame | None = None,
     sheet: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
     merge: Names = (),
     anonymise: str | None = None,
     all_items: Sequence[Label] | None = None,
@@ -127,6 +136,10 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         rows: What the rows of a wide table are: "items" or "reviewers".
         companion: Second file of the same export, where a platform splits it.
         sheet: Sheet of a workbook; by default the only one that holds anything.
+        encoding: Encoding of a text, such as "windows-1252" or "mac". By default UTF-8,
+            UTF-16, Windows-1252 and Mac Roman are told apart.
+        delimiter: What separates fields of a text, such as ";" or "tab".
+        header: Whether the first line holds names. If not, columns are called 1, 2, 3.
         merge: "item", "reviewer" or both: labels of these that look alike, such as Tea
             and tea, are one. A reviewer who rated both is refused like any other who
             rated an item twice.
@@ -154,11 +167,15 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     columns = given_columns(reviewer, item, score, rank, winner, loser, pair, weight)
     options = {"format": format, "scale": scale, "decimal": decimal}
     options |= {"rows": rows, "sheet": sheet, "anonymise": anonymise}
+    options |= {"encoding": encoding, "delimiter": delimiter}
     require_text(**options)
     texts: Any = {name: value or "" for name, value in options.items()}
     excluded, kept = _labels("exclude", exclude), _labels("only", only)
     merged = _labels("merge", merge)
-    request = ReadOptions(columns, **texts, exclude=excluded, only=kept, merge=merged)
+    if header not in (None, True, False):
+        raise must_be("header", "True or False", header)
+    chosen: Any = {"exclude": excluded, "only": kept, "merge": merged}
+    request = ReadOptions(columns, **texts, **chosen, header=header)
     ratings, key = read(source, request, companion=companion, all_items=all_items)
     if key is not None and key.is_new:
         _outputs.write_all([key.output()])
@@ -271,8 +288,14 @@ def _counts(table: Table, options: ReadOptions, once: Once | None) -> Counts:
 def _ratings(
     table: Table, options: ReadOptions, all_items: Sequence[Label] | None
 ) -> tuple[Ratings, Key | None]:
-    layout, reason = recognise(table, options)
+    columns = [name for name in options.exclude if name in table.columns]
+    layout, reason = recognise(_without_columns(table, columns), options)
     layout.check_options(table, options)
+    if columns and layout.name != "wide":  # there they are labels
+        table = _without_columns(table, columns)
+        table = table.warn("other_columns", columns=len(columns), names=few(columns))
+        kept = [name for name in options.exclude if name not in columns]
+        options = replace(options, exclude=kept)
     long = _number_scores(_select_rows(layout.read(table, options), options), options)
     long = _merge_labels(_without_blanks(long, table, options), options)
     because = f", by {reason}" if reason else ""
@@ -309,7 +332,9 @@ def _table(
     """
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        refuse_option("sheet", options.sheet, "for a dataframe")
+        for name in ("sheet", "encoding", "delimiter"):
+            refuse_option(name, getattr(options, name), "for a dataframe")
+        refuse_option("header", options.header is not None, "for a dataframe")
         columns = frame_columns(frame)
         values = {name: column_values(column) for name, column in columns.items()}
         table = Table.of(values, Source())
@@ -317,7 +342,17 @@ def _table(
         file = fetch(frame)
         if file.format != "excel":
             refuse_option("sheet", options.sheet, f"for {file.format}")
-        table = read_table(file, options.sheet)
+        if file.format in ("excel", "parquet"):
+            refuse_option("encoding", options.encoding, f"for {file.format}")
+        if file.format != "csv" and not options.encoding:
+            refuse_option("delimiter", options.delimiter, f"for {file.format}")
+        table = read_table(
+            file,
+            options.sheet,
+            TextOptions(
+                options.encoding, options.delimiter, options.header, bool(options.rows)
+            ),
+        )
     parts, people = take_naming(options.columns.reviewer.split("+"), table.columns)
     named = replace(options.columns, reviewer="+".join(parts))
     options = replace(options, columns=named, people=people)
@@ -328,6 +363,12 @@ def _table(
     }
     table = replace(table, columns={**table.columns, **more})
     return decimal_points(table, options.decimal), options
+
+
+def _without_columns(table: Table, names: Sequence[str]) -> Table:
+    columns = table.columns.items()
+    kept = {name: values for name, values in columns if name not in names}
+    return replace(table, columns=kept)
 
 
 def _labels(option: str, names: Names) -> tuple[str, ...]:

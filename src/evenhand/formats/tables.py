@@ -7,10 +7,11 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -33,7 +34,7 @@ from evenhand.columns import (
     require_no_thousands,
 )
 from evenhand.errors import RatingsError, listing, must_be, quote
-from evenhand.formats.delimited import check_text, read_cells
+from evenhand.formats.delimited import check_text, decode_text, read_cells
 from evenhand.formats.documents import (
     EXAMPLE,
     finite_or_text,
@@ -57,10 +58,29 @@ NOTHING = ["", *MISSING_WORDS]
 LABELS = ALIASES["reviewer"] | ALIASES["item"]
 HEADER_MARKS = frozenset({"SubmissionId", "Paper ID"})
 """Names in headers that may stand below other lines, as CMT writes them."""
+IMPORT_ID = '{"ImportId":'
+RESPONSES = {"Response", "Open-Ended Response"}
+"""What SurveyMonkey writes below a question without options."""
 PREAMBLE = 10
 LEAST_MEMORY = 2**30
 """What decoding a small file may take."""
 DECODER = Path(__file__).with_name("decoder.py")
+
+
+class TextOptions(NamedTuple):
+    """What the user said of a text.
+
+    Attributes:
+        encoding: Its encoding; by default the text tells.
+        delimiter: What separates its fields; by default the text tells.
+        header: Whether its first line holds names; None if not said.
+        matrix: Whether it is a wide table, which may go without names.
+    """
+
+    encoding: str = ""
+    delimiter: str = ""
+    header: bool | None = None
+    matrix: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +95,8 @@ class Table:
         nameless: Whether another column holds something but has no name.
         companion: A second table of the same export, if one was given.
         commas: Whether numbers may have decimal commas: semicolons separate fields.
+        named: Whether the first line holds names, if that was said; if it does not,
+            columns are numbered from 1.
         notices: What was left out or taken otherwise, and what the reader must know.
     """
 
@@ -85,6 +107,7 @@ class Table:
     nameless: bool = False
     companion: Table | None = None
     commas: bool = False
+    named: bool | None = None
     notices: tuple[DataWarning, ...] = ()
 
     @classmethod
@@ -260,12 +283,13 @@ def strings(values: pl.Series | Sequence[object]) -> pl.Series:
     return pl.Series([*map(as_text, series)], dtype=pl.String)
 
 
-def read_table(file: File, sheet: str = "") -> Table:
+def read_table(file: File, sheet: str = "", text: TextOptions | None = None) -> Table:
     r"""Read a file as a table.
 
     Args:
         file: The file.
         sheet: Sheet of a workbook; by default the only one that holds anything.
+        text: What the user said of a text; without it, it must be UTF-8 with a header.
 
     Returns:
         Its columns. Rows in which every cell is empty are not part of it.
@@ -282,13 +306,18 @@ def read_table(file: File, sheet: str = "") -> Table:
     if file.format == "parquet":
         return _parquet(file)
     if file.format == "excel":
-        return _excel(file, sheet)
-    check_text(file)
+        return _excel(file, sheet, text)
+    warnings: list[DataWarning] = []
+    if text is None:
+        check_text(file)
+    else:
+        file, warnings = decode_text(file, text.encoding)
     if file.format != "csv":
-        return _json(file)
-    cells = read_cells(file.name, file.data)
-    table = _text_table(cells.header, cells.rows, Source(file.name, cells.line))
-    return replace(table, commas=cells.separator == ";")
+        return replace(_json(file), notices=tuple(warnings))
+    cells = read_cells(file.name, file.data, text.delimiter if text else "")
+    table = _text_table(cells.header, cells.rows, Source(file.name, cells.line), text)
+    notices = (*warnings, *table.notices)
+    return replace(table, commas=cells.separator == ";", notices=notices)
 
 
 def decimal_points(table: Table, sign: str) -> Table:
@@ -357,7 +386,7 @@ def _parquet(file: File) -> Table:
     return Table(dict(zip(_names(frame.columns, source), frame, strict=True)), source)
 
 
-def _excel(file: File, sheet: str) -> Table:
+def _excel(file: File, sheet: str, text: TextOptions | None) -> Table:
     answer, frame = _decode(
         file,
         sheet,
@@ -380,7 +409,7 @@ def _excel(file: File, sheet: str) -> Table:
     head = next(marked, filled[0])
     header = [cell or "" for cell in frame.row(head)]
     source = Source(file.name, lambda row: head + row + 2, "row")
-    return _text_table(header, frame[head + 1 :], source)
+    return _text_table(header, frame[head + 1 :], source, text)
 
 
 def _decode(
@@ -404,7 +433,23 @@ def _decode(
     return json.loads(answer), frame
 
 
-def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Table:
+def _text_table(
+    header: Sequence[str],
+    rows: pl.DataFrame,
+    source: Source,
+    text: TextOptions | None,
+) -> Table:
+    text = text or TextOptions()
+    named, line = text.header, source.line
+    guessed = named is None and text.matrix and _are_scores(header)
+    if guessed or named is False:
+        named, first = False, pl.DataFrame([header], rows.schema, orient="row")
+        rows = pl.concat([first, rows])
+        header = [str(place) for place in range(1, rows.width + 1)]
+        source = replace(source, line=lambda row: line(row - 1))
+    elif named is None:
+        header, more = _header_rows(header, rows)
+        rows, source = rows[more:], replace(source, line=lambda row: line(row + more))
     names = _names(header, source)
     filled = _filled_rows(rows)
     if len(filled) == 0:
@@ -418,7 +463,56 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     others = [place for place, name in enumerate(names) if place and not name]
     nameless = len(_filled_rows(rows[:, others])) > 0
     corner = None if names[0] else cells[0]
-    return Table(columns, source, corner, nameless=nameless)
+    table = Table(columns, source, corner, nameless=nameless, named=named)
+    return table.warn("no_header") if guessed else table
+
+
+def _are_scores(header: Sequence[str]) -> bool:
+    """Tell a first line of scores: numbers only, some of them repeated."""
+    names = [name.strip() for name in header]
+    numbers = all(re.fullmatch(NUMBER, name) for name in names)
+    return numbers and first_repeat(names) != ""
+
+
+def _header_rows(header: Sequence[str], rows: pl.DataFrame) -> tuple[list[str], int]:
+    """Join the lines of a header that surveys write in two or three.
+
+    SurveyMonkey has a question above its first option and the options in the second
+    line; Qualtrics has questions in the second, and ids of its own in the third.
+
+    Returns:
+        A name for each column, such as "Question [option]", and how many lines below
+        the first belong to the header.
+    """
+    names = [name.strip() for name in header]
+    below = [[(cell or "").strip() for cell in row] for row in rows[:2].iter_rows()]
+    ids = [cell for cell in below[-1] if cell] if len(below) > 1 else []
+    if ids and all(cell.startswith(IMPORT_ID) for cell in ids):
+        pairs = zip(names, below[0], strict=True)
+        return _distinct([text or name for name, text in pairs]), 2
+    options = below[0] if below else [""]
+    under = [cell for name, cell in zip(names, options, strict=False) if not name]
+    several = under and all(not re.fullmatch(NUMBER, cell) and cell for cell in under)
+    if not names[0] or options[0] or not (several or RESPONSES & {*options}):
+        return list(header), 0
+    questions: list[str] = []
+    for name in names:
+        questions.append(name or questions[-1])
+    joined = [
+        f"{question} [{option}]" if option and option not in RESPONSES else question
+        for question, option in zip(questions, options, strict=True)
+    ]
+    return _distinct(joined), 1
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Number names that stand several times, from the second on."""
+    times: Counter[str] = Counter()
+    numbered = []
+    for name in names:
+        times[name] += 1
+        numbered.append(f"{name} ({times[name]})" if times[name] > 1 else name)
+    return numbered
 
 
 def _unescape(column: pl.Series) -> pl.Series:
@@ -447,5 +541,12 @@ def _names(header: Sequence[str], source: Source) -> list[str]:
     names = [name.strip() for name in header]
     if twice := first_repeat(names):
         text = f"Column names must differ, got {quote(twice)} twice. Rename one."
+        if _are_scores(header):
+            text = (
+                f"The first line looks like scores, not names: {listing(names)}. For a "
+                "matrix of scores without labels say --rows items or --rows "
+                "reviewers; for other tables say header=False or --no-header, or add "
+                "a line of names."
+            )
         raise source.whole(text)
     return names

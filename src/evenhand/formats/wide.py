@@ -18,8 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.claims import few
-from evenhand.columns import ALIASES, Columns, Source
-from evenhand.errors import listing, must_be, plural, quote, refuse_option
+from evenhand.columns import ALIASES, Columns, Source, is_alias
+from evenhand.errors import RatingsError, listing, must_be, plural, quote, refuse_option
 from evenhand.formats import layouts, roles
 from evenhand.formats.scale import are_scores, filled_cells, is_number, may_be_scores
 from evenhand.formats.tables import Table, plain, strings
@@ -56,6 +56,7 @@ COUNT = re.compile(
 """Names of counts and ids, if their numbers are none that others hold."""
 ROLES = frozenset().union(*ALIASES.values()) - {"mark"}
 """Names of the columns of a long table; Mark is a first name too."""
+REVIEW_NUMBER = re.compile(r"(?:(?:review(?:er)?|rating|score|r) ?)?[0-9]{1,2}")
 LEAST = 2
 LONG_FORM = "If it is one, give the ratings in the long form"
 A = {"item": "an item", "reviewer": "a reviewer"}
@@ -70,12 +71,15 @@ SLACK = 1e-9
 
 def recognise(table: Table, _: layouts.ReadOptions) -> str:
     """Say why a table looks wide: labels first, then columns of numbers only."""
+    if reviews := _review_columns(table):
+        return f"column {next(iter(table.columns))!r} and columns {listing(reviews)}"
     names = [name for name in table.columns if not roles.TITLE.fullmatch(plain(name))]
     cells = [filled_cells(table.columns[name]) for name in names]
     numeric = [len(values) > 0 and are_scores(values).all() for values in cells]
     if table.corner is not None:
         return "an empty corner and columns of numbers" if any(numeric) else ""
-    if len(names) <= LEAST or not all(numeric[1:]) or is_number(names[0]):
+    numbers = is_number(names[0]) and table.named is None
+    if len(names) <= LEAST or not all(numeric[1:]) or numbers:
         return ""
     long = any(plain(name) in ROLES for name in names[1:])
     return "" if long else "columns of numbers"
@@ -92,6 +96,9 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         (DataWarning(code='unrated_items', facts={'noun': 'score', 'items': {'first':
         ['y'], 'number': 1}}),)
     """
+    reviews = [] if options.rows else _review_columns(table)
+    if reviews:
+        options, table = replace(options, rows="items"), _keep_reviews(table, reviews)
     _check_options(table, options)
     parts = _parts(table, options)
     filled = np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
@@ -151,12 +158,7 @@ class _Parts(NamedTuple):
 
 def _check_options(table: Table, options: layouts.ReadOptions) -> None:
     if not options.rows:
-        raise table.source.whole(
-            "This looks like a wide table. Say what its rows are with rows= or --rows: "
-            "'items' (a column for each reviewer) or 'reviewers' (a column for each "
-            "item). If each row is one rating instead, name its columns with "
-            "--reviewer, --item and --score."
-        )
+        raise _ask_rows(table, options)
     labels = options.rows.removesuffix("s")
     if options.rows != f"{labels}s" or labels not in OTHER_WAY:
         raise must_be("rows", "'items' or 'reviewers'", options.rows)
@@ -169,6 +171,57 @@ def _check_options(table: Table, options: layouts.ReadOptions) -> None:
         raise table.source.whole(text)
 
 
+def _ask_rows(table: Table, options: layouts.ReadOptions) -> RatingsError:
+    """Ask what the rows are, and say at once which columns do not belong."""
+    question = table.source.whole(
+        "This looks like a wide table. Say what its rows are with rows= or --rows: "
+        "'items' (a column for each reviewer) or 'reviewers' (a column for each "
+        "item). If each row is one rating instead, name its columns with "
+        "--reviewer, --item and --score."
+    )
+    try:
+        parts = _parts(table, replace(options, rows="reviewers"))
+        _check_lines(table.source, _without(parts, options.exclude))
+    except RatingsError as error:
+        sentence = str(error).removeprefix(str(table.source.whole("")))
+        return RatingsError(f"{question} {sentence}")
+    return question
+
+
+def _review_columns(table: Table) -> list[str]:
+    """Return columns that hold the reviews of the item that the first column names.
+
+    They are numbered, and items fill them from the first on, some more and some fewer:
+    so rows are items, and a column is nobody's.
+    """
+    first, *others = [*table.columns, ""]
+    reviews = [name for name in others if REVIEW_NUMBER.fullmatch(plain(name))]
+    if len(reviews) < LEAST or not is_alias(first, ALIASES["item"]):
+        return []
+    cells = [table.cells(name) for name in reviews]
+    filled = pl.concat([filled_cells(cell) for cell in cells])
+    if table.corner is not None or not are_scores(filled).all():
+        return []
+    rows, columns = np.nonzero(np.column_stack([(cell != "") for cell in cells]))
+    ratings = {
+        "reviewer": pl.Series(reviews).gather(columns),
+        "item": table.cells(first).gather(rows),
+    }
+    return reviews if roles.find_seats(Table(ratings, Source()), *ratings)[1] else []
+
+
+def _keep_reviews(table: Table, reviews: Sequence[str]) -> Table:
+    """Leave out the columns that are no reviews, and say which."""
+    first, *others = table.columns
+    kept = [first, *(name for name in others if roles.TITLE.fullmatch(plain(name)))]
+    columns = {name: table.columns[name] for name in (*kept, *reviews)}
+    left_out = [name for name in others if name not in columns]
+    table = replace(table, columns=columns)
+    if not left_out:
+        return table
+    return table.warn("other_columns", columns=len(left_out), names=few(left_out))
+
+
 def _parts(table: Table, options: layouts.ReadOptions) -> _Parts:
     down = options.rows.removesuffix("s")
     opposite = OTHER_WAY[down]
@@ -176,15 +229,13 @@ def _parts(table: Table, options: layouts.ReadOptions) -> _Parts:
     first = getattr(options.columns, down)
     if first and first not in names:
         raise table.source.unknown("column", first, names)
-    labels = table.corner
-    if first or labels is None:
+    labels, name = table.corner, "first column"
+    if not first and labels is None and _lacks_labels(table, down):
+        labels, name = pl.Series(map(str, range(1, table.height + 1))), "numbered"
+    elif first or labels is None:
         first = first or names[0]
-        labels = table.columns[first]
-    if is_number(first):
-        text = f"The first line must hold the column names, got {listing(names)}."
-        raise table.source.whole(text)
+        labels, name = table.columns[first], f"column {first!r}"
     labels = strings(labels)
-    name = f"column {first!r}" if first else "first column"
     across = [column for column in names if column != first]
     titled = [column for column in across if roles.TITLE.fullmatch(plain(column))][:1]
     titles = {}
@@ -196,6 +247,36 @@ def _parts(table: Table, options: layouts.ReadOptions) -> _Parts:
     return _Parts(
         down, opposite, name, labels, across, [*map(table.cells, across)], titles
     )
+
+
+def _lacks_labels(table: Table, down: str) -> bool:
+    """Return whether the first column of a table holds scores, and not labels.
+
+    Raises:
+        RatingsError: If nothing says so.
+    """
+    first, *others = table.columns
+    if not is_number(first):
+        return False
+    if table.named is None:
+        raise table.source.whole(
+            f"The first line holds numbers: {listing(table.columns)}. If they are "
+            "scores, say header=False or --no-header; if they are names of columns, "
+            f"say header=True or --header, or name the column of the {down}s with "
+            f"{down}= or --{down}."
+        )
+    cells = filled_cells(table.columns[first])
+    # One bad score must not make labels of all.
+    if 2 * int(are_scores(cells).sum()) < len(cells):
+        return False
+    elsewhere = {cell for name in others for cell in table.cells(name).unique()}
+    if len(cells) > LEAST and cells.is_unique().all() and elsewhere.isdisjoint(cells):
+        raise table.source.whole(
+            f"Column {first} holds {len(cells)} different numbers that no other column "
+            f"holds. If they are labels of the {down}s, name it with {down}= or "
+            f"--{down} {first}; else leave it out with exclude= or --exclude {first}."
+        )
+    return True
 
 
 def _bare(name: str) -> str:

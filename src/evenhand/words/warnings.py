@@ -81,6 +81,11 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "{number:g}.",
     "words_as_steps": "Words of {column!r} stand for numbers: {steps:steps}. Methods "
     "that use the sizes of scores take these steps as equal.",
+    "encoding": "The file is not UTF-8 (byte {byte} on line {line}); read as "
+    "{encoding}. If names look wrong, say encoding= or --encoding.",
+    "no_header": "The first line holds scores, so that there are no names: rows and "
+    "columns are numbered.",
+    "other_columns": "{columns:#other column} left out: {names:list}.",
     "decimal_commas": "Commas in numbers are read as decimal points.",
     "excluded": "{ratings:#rating} left out as you asked.",
     "self_ratings": "{ratings:#rating} of the reviewer's own item kept{reviewers:of}. "
