@@ -7,6 +7,7 @@ floats, because NumPy has no type for the other kind.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -190,3 +191,41 @@ def _place(bad: NDArray[np.bool_]) -> str:
     if bad.ndim == 0:
         return ""
     return f" at index {tuple(int(axis[0]) for axis in np.nonzero(bad))}"
+
+
+def mean(scores: Sequence[float]) -> float:
+    """Return the mean, whatever the order of the scores.
+
+    Args:
+        scores: At least one finite score.
+
+    Returns:
+        The exact sum, rounded once, over the number of scores.
+
+    Examples:
+        >>> mean([0.1, 0.2, 0.3]) == mean([0.3, 0.2, 0.1])
+        True
+    """
+    try:
+        return math.fsum(scores) / len(scores)
+    except OverflowError:
+        return float(sum(map(Fraction, scores)) / len(scores))
+
+
+def spread(scores: Sequence[float]) -> float | None:
+    """Return the sample standard deviation.
+
+    Args:
+        scores: Finite scores.
+
+    Returns:
+        The deviation; None for fewer than two scores, or if it is beyond any float.
+
+    Examples:
+        >>> spread([1.0, 2.0, 3.0]), spread([4.0])
+        (1.0, None)
+    """
+    if len(scores) <= 1:
+        return None
+    result = math.hypot(*map(mean(scores).__sub__, scores)) / math.sqrt(len(scores) - 1)
+    return result if math.isfinite(result) else None

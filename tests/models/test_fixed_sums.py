@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 import evenhand as eh
 from evenhand.models.adaptive import adaptive_again, adaptive_without_each
 from evenhand.models.bradley_terry import orders_without_each
-from evenhand.models.fixed_sums import fixed_sums
+from evenhand.models.design import fixed_sums
 from evenhand.ratings import Ratings
 
 MODELS = 12

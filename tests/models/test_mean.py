@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.arrays import mean, spread
 from evenhand.errors import RatingsError
-from evenhand.models.means import item_means, mean, spread
+from evenhand.models.means import item_means
 from evenhand.ranking.methods import by_estimates
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings

@@ -23,8 +23,13 @@ from evenhand.claims import CONFIDENCE
 from evenhand.columns import place_of
 from evenhand.models import affine
 from evenhand.models.additive import Equations, Mixed
-from evenhand.models.design import RatingMatrix, build_matrix, steps, totals
-from evenhand.models.fixed_sums import fixed_sums
+from evenhand.models.design import (
+    RatingMatrix,
+    build_matrix,
+    fixed_sums,
+    steps,
+    totals,
+)
 from evenhand.models.redraws import fit_many
 from evenhand.randomness import Stream, standard_normal, uniforms
 

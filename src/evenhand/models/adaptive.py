@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.claims import DataWarning
+from evenhand.lazy import lazy
 from evenhand.models.additive import (
     START,
     Equations,
@@ -24,22 +25,23 @@ from evenhand.models.bradley_terry import order_values, orders_without_each
 from evenhand.models.design import (
     build_matrix,
     fit_of,
+    fixed_sums,
     normal_scores,
     rank_shares,
     round_to_resolution,
     standardise,
 )
-from evenhand.models.fixed_sums import fixed_sums
-from evenhand.models.redraws import fit_many
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evenhand.arrays import Scores, Table
+    from evenhand.models import redraws
     from evenhand.models.design import Fit
     from evenhand.ratings import Ratings
-
+else:
+    redraws = lazy("evenhand.models.redraws")
 
 # Scores further from the middle half than so many of its widths are pulled in.
 FENCE = 2.0
@@ -131,7 +133,7 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
     columns = np.stack(
         [_centre(view) for set_views in views for view in set_views], axis=1
     )
-    items, parts = fit_many(equations, columns)
+    items, parts = redraws.fit_many(equations, columns)
     values = items.T.reshape(len(sets), len(views[0]), -1)
     # Of the last view, the ranks.
     shares = parts[0].reshape(len(sets), -1)[:, -1].tolist()

@@ -7,14 +7,12 @@ relative to the reviewer's own. They are here to be compared with.
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.arrays import frozen
+from evenhand.arrays import frozen, mean
 from evenhand.claims import DataWarning
 from evenhand.models.design import (
     ROUNDING,
@@ -27,8 +25,6 @@ from evenhand.models.design import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evenhand.arrays import Scores
     from evenhand.models.design import Fit
     from evenhand.ratings import Ratings
@@ -36,44 +32,6 @@ if TYPE_CHECKING:
 
 # Spreads below this share of the reviewer's scores are rounding.
 FLAT = 1e-12
-
-
-def mean(scores: Sequence[float]) -> float:
-    """Return the mean, whatever the order of the scores.
-
-    Args:
-        scores: At least one finite score.
-
-    Returns:
-        The exact sum, rounded once, over the number of scores.
-
-    Examples:
-        >>> mean([0.1, 0.2, 0.3]) == mean([0.3, 0.2, 0.1])
-        True
-    """
-    try:
-        return math.fsum(scores) / len(scores)
-    except OverflowError:
-        return float(sum(map(Fraction, scores)) / len(scores))
-
-
-def spread(scores: Sequence[float]) -> float | None:
-    """Return the sample standard deviation.
-
-    Args:
-        scores: Finite scores.
-
-    Returns:
-        The deviation; None for fewer than two scores, or if it is beyond any float.
-
-    Examples:
-        >>> spread([1.0, 2.0, 3.0]), spread([4.0])
-        (1.0, None)
-    """
-    if len(scores) <= 1:
-        return None
-    result = math.hypot(*map(mean(scores).__sub__, scores)) / math.sqrt(len(scores) - 1)
-    return result if math.isfinite(result) else None
 
 
 def item_means(ratings: Ratings, scores: Scores | None = None) -> Scores:

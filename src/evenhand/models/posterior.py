@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaincinv
 
+from evenhand.lazy import lazy
 from evenhand.models.additive import Equations, Links, additive
-from evenhand.models.bradley_terry import bradley_terry, draw_by_orders
 from evenhand.models.design import INTEGRATED, build_matrix, normal_scores, standardise
 from evenhand.models.nodes import Node, node_at
 from evenhand.models.solver import one_thread
@@ -34,12 +34,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenhand.arrays import Table
+    from evenhand.models import bradley_terry
     from evenhand.models.additive import Sums
     from evenhand.models.design import Fit, Variances
     from evenhand.ratings import Ratings
 
     # From two uniforms a draw, and normal units for each item, to means and deviations.
     Spread = Callable[[Table, Table], tuple[Table, Table]]
+else:
+    bradley_terry = lazy("evenhand.models.bradley_terry")
 
 # Logarithms of the ratios of offsets, looked at closer where needed, and of values.
 OFFSETS, CLOSER, ENOUGH, ZOOMS = np.linspace(-9.0, 9.0, 9), 9, 4, 5
@@ -89,7 +92,9 @@ def draw_from_means(ratings: Ratings, number: int, seed: int) -> Table:
 
 def draw_from_orders(ratings: Ratings, number: int, seed: int) -> Table:
     """Draw values by each reviewer's order; see `draw_from_scores`."""
-    return _draw(ratings, functools.partial(draw_by_orders, ratings), number, seed)
+    return _draw(
+        ratings, functools.partial(bradley_terry.draw_by_orders, ratings), number, seed
+    )
 
 
 def draw_from_both(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
@@ -196,7 +201,7 @@ def _of_adaptive(
     estimates = standardise(fit.estimates)
     if weight < SLIGHT:
         return spread * estimates, away
-    ordinal, ordinal_away = draw_by_orders(ratings, lots, units)
+    ordinal, ordinal_away = bradley_terry.draw_by_orders(ratings, lots, units)
     ordinal_spread = ordinal.std(axis=1, keepdims=True)
     # The same units move both parts, as the same ratings made both. Each counts in its
     # own spread, which may be 0: the other's multiplies where its own would divide.
@@ -229,7 +234,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
-        ordinal = bradley_terry(ratings)
+        ordinal = bradley_terry.bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
         errors += weight * (np.asarray(ordinal.errors) / spread if spread > 0 else 1.0)
     return errors

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.arrays import mean, spread
 from evenhand.claims import DataWarning, certify
 from evenhand.errors import OptionError, must_be, quote
 from evenhand.lazy import lazy
 from evenhand.method import as_method
-from evenhand.models.means import mean, spread
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ranking.claims import ranking_certificate

@@ -6,11 +6,11 @@ plain one of a page's first screen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from evenhand.claims import CONFIDENCE
 from evenhand.errors import plural
-from evenhand.words.claims import TIES_VOID
+from evenhand.words.claims import TIES_VOID, Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,20 +48,6 @@ MEANINGS = {
         "the variance shares",
     ),
 }
-
-
-class Wording(NamedTuple):
-    """Sentences in three lengths.
-
-    Attributes:
-        full: All of them.
-        line: For the terminal; the full ones if empty.
-        plain: For a page's first screen; the line if empty.
-    """
-
-    full: str
-    line: str = ""
-    plain: str = ""
 
 
 def list_labels(few: Facts) -> str:

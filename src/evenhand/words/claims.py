@@ -47,6 +47,20 @@ GIVEN = {
 AVERAGED = ("assignment", "random_comparisons")
 
 
+class Wording(NamedTuple):
+    """Sentences in three lengths.
+
+    Attributes:
+        full: All of them.
+        line: For the terminal; the full ones if empty.
+        plain: For a page's first screen; the line if empty.
+    """
+
+    full: str
+    line: str = ""
+    plain: str = ""
+
+
 class ClaimWords(NamedTuple):
     """A claim in words: strict, and what is left of it where it is not.
 

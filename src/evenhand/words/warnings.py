@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import plural, quote
 from evenhand.labels import script_letter
-from evenhand.words.check_sentences import SENTENCES, Wording, list_labels
-from evenhand.words.claims import TIES_VOID, uneven_counts
+from evenhand.words.check_sentences import SENTENCES, list_labels
+from evenhand.words.claims import TIES_VOID, Wording, uneven_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
