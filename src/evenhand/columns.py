@@ -456,6 +456,7 @@ ALIASES: dict[str, frozenset[str]] = {
         "loser": "rejected worse",
         "pair": "",
         "weight": "",
+        "tie": "tied istie",
     }.items()
 }
 """Names under which each column is found, in lower case without blanks and id."""
@@ -473,6 +474,7 @@ class Columns:
     loser: str = ""
     pair: str = ""
     weight: str = ""
+    tie: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -524,8 +526,9 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
         *(_existing_column(name, names, source) for name in astuple(declared))
     )
     wanted = _needed_parts(names, declared)
-    optional = "reviewer" if "winner" in wanted else "pair"
-    more = (optional,) if "winner" in wanted else (optional, "weight")
+    votes = "winner" in wanted
+    optional = ("reviewer", "tie") if votes else ("pair",)
+    more = optional if votes else (*optional, "weight")
     for part in Columns.__slots__:
         if getattr(declared, part) and part not in (*wanted, *more):
             raise source.whole(
@@ -533,8 +536,11 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
                 "of one kind of data."
             )
     columns = {part: _choose(part, names, declared, source) for part in wanted}
-    if candidates(optional, names, declared):
-        columns[optional] = _choose(optional, names, declared, source)
+    columns |= {
+        part: _choose(part, names, declared, source)
+        for part in optional
+        if candidates(part, names, declared)
+    }
     if declared.weight:
         columns["weight"] = declared.weight
     used = list(columns.values())

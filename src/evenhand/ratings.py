@@ -23,6 +23,7 @@ from evenhand.columns import (
     Source,
     candidates,
     code_labels,
+    column_texts,
     find_columns,
     given_columns,
     label_series,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
 
-    from evenhand.arrays import Codes, Scores
+    from evenhand.arrays import Codes, Flags, Scores
     from evenhand.claims import Json, Label
 
 Names: TypeAlias = "str | Sequence[str]"
@@ -64,6 +65,8 @@ NAMING = {"people": True, "seats": False}
 # Labels that were made for one item are equal now and then. They are recognised among
 # so many reviewers and items, if at most this share has several ratings, and so many.
 PSEUDONYMS, ITEMS, EQUAL_SHARE, EQUAL_LABELS = 100, 10, 0.02, 3
+YES, NO = ("true", "1", "yes", "tie"), ("false", "0", "no", "")
+"""What a column says of a comparison that is a tie, and of one that is none."""
 # Of fewer clusters none can say how much they differ.
 FEWEST_CLUSTERS = 6
 
@@ -273,22 +276,32 @@ class Ratings:
         winners: Sequence[Label],
         losers: Sequence[Label],
         *,
+        ties: Sequence[bool] | None = None,
         reviewers: Sequence[Label] | None = None,
         all_items: Sequence[Label] | None = None,
     ) -> Ratings:
-        """Take plain comparisons: each winner was put above its loser.
+        """Take plain comparisons: each winner was put above its loser, or tied with it.
 
         Every comparison counts as a reviewer of its own, because one person's several
         comparisons may contradict each other; "anna#1", "anna#2" keep the person.
+
+        Args:
+            winners: The better item of each comparison.
+            losers: The worse item.
+            ties: Whether neither was better, for each comparison; by default none.
+            reviewers: Who compared.
+            all_items: Every item there is, if some were never compared.
 
         Examples:
             >>> ratings = Ratings.from_comparisons(["x"], ["y"], reviewers=["anna"])
             >>> ratings.reviewer_labels
             ('anna#1',)
+            >>> Ratings.from_comparisons(["x", "y"], ["y", "z"], ties=[False, True])
+            Ratings(2 comparisons of 3 items, 1 of them a tie)
         """
-        columns = {"winner": winners, "loser": losers}
-        if reviewers is not None:
-            columns["reviewer"] = reviewers
+        columns: dict[str, Sequence[Label]] = {"winner": winners, "loser": losers}
+        more = {"tie": ties, "reviewer": reviewers}
+        columns |= {name: values for name, values in more.items() if values is not None}
         return cls.from_columns(columns, Columns(), Source(), all_items=all_items)
 
     def in_order_of(self, names: Mapping[str, str]) -> Ratings:
@@ -521,7 +534,9 @@ class Ratings:
     def __repr__(self) -> str:
         items, people = plural(self.n_items, "item"), self.n_reviewers
         if self.kind == "comparisons":
-            return f"Ratings({plural(people, 'comparison')} of {items})"
+            tied = self.tied_reviewers
+            ties = f", {tied:,} of them {'a tie' if tied == 1 else 'ties'}" * (tied > 0)
+            return f"Ratings({plural(people, 'comparison')} of {items}{ties})"
         by = f"{plural(self.n_ratings, self.kind[:-1])} by"
         return f"Ratings({by} {plural(people, 'reviewer')} of {items})"
 
@@ -895,16 +910,37 @@ def _compared_rows(
         row = int(itself[0])
         text = f"{names.winner} and {names.loser} must differ"
         raise source.at(row, f"{text}, got {quote(winners[row])} twice")
-    rows = pl.DataFrame({"winner": winner, "loser": loser}).with_row_index("row")
+    tied = _tied_rows(columns, names, len(winners), source)
+    # Which side of a tie came first says nothing.
+    first, second = np.minimum(winner, loser), np.maximum(winner, loser)
+    sides = {"winner": np.where(tied, first, winner)}
+    sides |= {"loser": np.where(tied, second, loser), "tied": tied}
+    rows = pl.DataFrame(sides).with_row_index("row")
     person = series.get(names.reviewer)
     rows = rows.with_columns(person=pl.lit("") if person is None else person)
-    rows = rows.sort("winner", "loser", maintain_order=True)
+    rows = rows.sort("winner", "loser", "tied", maintain_order=True)
     number = pl.int_range(1, pl.len() + 1).over("person")
     reviewer = number if person is None else pl.format("{}#{}", "person", number)
     reviewers = rows.with_columns(reviewer.alias("reviewer")).sort("row")["reviewer"]
-    value = np.repeat([1.0, 0.0], len(winners))
+    value = np.concatenate([np.where(tied, 0.5, 1.0), np.where(tied, 0.5, 0.0)])
     twice = {"reviewer": pl.concat([reviewers] * 2), "item": items, "value": value}
     return pl.DataFrame(twice).with_row_index("row")
+
+
+def _tied_rows(
+    columns: Mapping[str, object], names: Columns, height: int, source: Source
+) -> Flags:
+    """Return which comparisons are ties."""
+    if not names.tie:
+        return np.zeros(height, dtype=np.bool_)
+    words = column_texts(columns[names.tie]).str.strip_chars().str.to_lowercase()
+    words = words.fill_null("")
+    _check_lengths({names.winner: height, names.tie: len(words)}, source)
+    bad = (~words.is_in([*YES, *NO])).arg_true()
+    if len(bad):
+        rule = f"{names.tie} must be true or false"
+        raise source.each((row, f"{rule}, got {quote(words[row])}", "") for row in bad)
+    return words.is_in(YES).to_numpy()
 
 
 def _blank_notices(

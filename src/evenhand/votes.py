@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evenhand.columns import ALIASES, Columns, column_texts, is_alias
-from evenhand.errors import RatingsError, listing
+from evenhand.errors import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ SIDE = re.compile(
 )
 TIE = re.compile(
     r"tied?|ties|draw|drawn|equal|same|both|neither|none|no preference|skip(?:ped)?|"
-    r"undecided|unsure|both ?(?:good|bad)|(?:tie|equal|both|neither)\b.*|"
+    r"undecided|unsure|nul|remis|both ?(?:good|bad)|(?:tie|equal|both|neither)\b.*|"
 )
 VERDICTS = ALIASES["winner"] | {
     *("winners", "won", "win", "choice", "vote", "voted", "outcome", "result"),
@@ -34,8 +34,8 @@ VERDICTS = ALIASES["winner"] | {
 """What the column is called that says which side won."""
 MOST_SIDES = 8
 FORM = (
-    "Give each vote the better item in one column and the worse in another, without "
-    "ties, and name them with --column winner=COLUMN --column loser=COLUMN."
+    "Without winner= and loser= read_ratings reads such votes, with ties, and so do "
+    "the commands without --column."
 )
 
 
@@ -60,9 +60,8 @@ def require_items(
         Traceback (most recent call last):
         ...
         evenhand.errors.RatingsError: Column 'winner' says who won ('right'), so 'left'
-        cannot be the winner of each vote. Give each vote the better item in one column
-        and the worse in another, without ties, and name them with --column
-        winner=COLUMN --column loser=COLUMN.
+        cannot be the winner of each vote. Without winner= and loser= read_ratings reads
+        such votes, with ties, and so do the commands without --column.
     """
     texts = {name: _texts(values) for name, values in columns.items()}
     distinct = {name: {*cells.unique()} for name, cells in texts.items()}
@@ -76,7 +75,7 @@ def require_items(
         )
     for name in others:
         verdicts = distinct[name]
-        called = "winner" in _word(name).split() and len(verdicts) <= MOST_SIDES
+        called = "winner" in word(name).split() and len(verdicts) <= MOST_SIDES
         called |= is_alias(name, ALIASES["winner"])
         differs = called and bool((texts[name] != texts[names.winner]).any())
         if differs or _names_sides_of(name, verdicts, [names.winner, names.loser]):
@@ -84,25 +83,6 @@ def require_items(
                 f"Column {name!r} says who won ({listing(sorted(verdicts))}), so "
                 f"{names.winner!r} cannot be the winner of each vote. {FORM}"
             )
-
-
-def side_column(columns: Mapping[str, object], source: Source) -> RatingsError | None:
-    """Return the error for a table in which a column says which of two others won.
-
-    Examples:
-        >>> from evenhand.columns import Source
-        >>> columns = {"left": ["tea"], "right": ["milk"], "winner": ["right"]}
-        >>> side_column(columns, Source()) is None
-        False
-    """
-    for name, values in columns.items():
-        if is_alias(name, VERDICTS):
-            verdicts, others = {*_texts(values).unique()}, {*columns} - {name}
-            if name_sides(verdicts, others) and _words(verdicts) & _words(others):
-                text = f"Column {name!r} says which side won"
-                sides = listing(sorted(verdicts))
-                return source.whole(f"{text} ({sides}), not which item. {FORM}")
-    return None
 
 
 def name_sides(values: Iterable[str], names: Iterable[str]) -> bool:
@@ -114,8 +94,8 @@ def name_sides(values: Iterable[str], names: Iterable[str]) -> bool:
     """
     words = _words(values)
     named = _words(names)
-    sides = {word for word in words if SIDE.fullmatch(word) or word in named}
-    return bool(sides) and all(TIE.fullmatch(word) for word in words - sides)
+    sides = {text for text in words if SIDE.fullmatch(text) or text in named}
+    return bool(sides) and all(TIE.fullmatch(text) for text in words - sides)
 
 
 def _are_sides(
@@ -142,7 +122,7 @@ def _are_sides(
 
 def _names_sides_of(name: str, verdicts: set[str], sides: list[str]) -> bool:
     """Return whether a column says which of two other columns holds the winner."""
-    if _word(name) in {f"winner {_word(side)}" for side in sides}:
+    if word(name) in {f"winner {word(side)}" for side in sides}:
         return True
     is_verdict = is_alias(name, VERDICTS) or _words(sides) <= _words(verdicts)
     return is_verdict and name_sides(verdicts, sides)
@@ -153,14 +133,14 @@ def _texts(values: object) -> pl.Series:
 
 
 def _words(texts: Iterable[str]) -> set[str]:
-    return {_word(text) for text in texts}
+    return {word(text) for text in texts}
 
 
-def _word(text: str) -> str:
+def word(text: str) -> str:
     """Reduce a name to its words.
 
     Examples:
-        >>> _word("Model_A")
+        >>> word("Model_A")
         'model a'
     """
     return " ".join(re.sub(r"[\W_]+", " ", text.casefold()).split())

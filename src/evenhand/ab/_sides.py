@@ -207,6 +207,14 @@ def sides_from_ratings(
     seen = [ratings.reviewer_codes[side] for side in rows]
     twice = np.intersect1d(seen[0], seen[1])
     deciding = len(twice) > 0 and both == "decide"
+    if not rule.blind and not deciding and ratings.kind == "comparisons":
+        wins, losses = _count_both(ratings, rows, twice)
+        ties = plural(len(twice) - wins - losses, "tie")
+        raise RatingsError(
+            f"method {str(rule)!r} needs scores, but the data holds only comparisons: "
+            f"{wins:,} for {labels[0]!r}, {losses:,} for {labels[1]!r} and {ties}. Use "
+            "rank; or both='decide' if all agree, or method 'coin'."
+        )
     if not rule.blind and not deciding and ratings.kind != "scores":
         raise RatingsError(
             f"method {str(rule)!r} needs scores, but the data holds only "
@@ -312,13 +320,7 @@ def _settle_both(
     if both == "drop":
         kept = [side[~own] for side, own in zip(rows, theirs, strict=True)]
         return kept, None, DataWarning("both_dropped", {"reviewers": few(reviewers)})
-    first_scores, second_scores = (
-        ratings.preference[side[own]] for side, own in zip(rows, theirs, strict=True)
-    )
-    wins, losses = (
-        int((first_scores > second_scores).sum()),
-        int((first_scores < second_scores).sum()),
-    )
+    wins, losses = _count_both(ratings, rows, twice)
     if max(wins, losses) < len(twice):
         raise RatingsError(
             f"both='decide' needs reviewers of both items to agree, got {wins} for "
@@ -329,6 +331,16 @@ def _settle_both(
     facts: dict[str, Json] = {"reviewers": len(twice), "winner": labels[verdict]}
     facts["loser"] = labels[1 - verdict]
     return rows, verdict, DataWarning("both_decided", facts)
+
+
+def _count_both(ratings: Ratings, rows: list[Codes], twice: Codes) -> tuple[int, int]:
+    """Return how many reviewers of both items put the first above, and below."""
+    first_scores, second_scores = (
+        ratings.preference[side[np.isin(ratings.reviewer_codes[side], twice)]]
+        for side in rows
+    )
+    above = first_scores > second_scores
+    return int(above.sum()), int((first_scores < second_scores).sum())
 
 
 def _order_by_pair(

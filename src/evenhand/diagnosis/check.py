@@ -602,10 +602,10 @@ def _find_quality(result: Check) -> Iterator[DataWarning]:
     ties, flat = result.ties, result.flat
     if ties.tied:
         facts: dict[str, Json] = {"share": ties.share, "reviewers": ties.reviewers}
-        yield DataWarning("ties", facts)
+        yield DataWarning("ties", {**facts, "kind": result.kind})
     if result.single.count:
         yield DataWarning("single", {"reviewers": result.single.count})
-    if flat.count:
+    if flat.count and result.kind != "comparisons":
         first: list[Json] = list(flat.reviewers[:SHOWN_LABELS])
         named: Json = {"first": first, "number": flat.count}
         yield DataWarning("flat", {"reviewers": flat.count, "named": named})

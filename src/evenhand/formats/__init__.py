@@ -37,6 +37,7 @@ PLATFORMS = {
             "completion time",
         ),
     ),
+    "votes": Home("votes"),
     "wide": Home("wide"),
     "long": Home("long"),
 }

@@ -184,6 +184,8 @@ def recognise(table: Table, options: ReadOptions) -> tuple[Layout, str]:
         return match
     if options.rows:
         return layout_of("wide"), ""
+    if match := next(_matches(["votes"], table, options), None):
+        return match
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
     matches = [*_matches(marked, table, options)]

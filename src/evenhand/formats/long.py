@@ -16,7 +16,6 @@ from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
 from evenhand.errors import RatingsError
 from evenhand.formats import layouts, roles
 from evenhand.formats.tables import Table, plain
-from evenhand.votes import side_column
 
 NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
@@ -45,10 +44,7 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         >>> read(table, ReadOptions()).origin
         "winner from 'winner', loser from 'loser'"
     """
-    try:
-        names = find_columns(list(table.columns), options.columns, table.source)
-    except RatingsError as error:
-        raise side_column(table.columns, table.source) or error from None
+    names = find_columns(list(table.columns), options.columns, table.source)
     email = "" if options.columns.reviewer else _namesakes(table, names)
     if email:
         people = table.texts(names.reviewer)

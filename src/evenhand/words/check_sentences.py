@@ -235,6 +235,8 @@ def _ties(facts: Facts) -> Wording:
     shown = f"{percent:.0f}" if percent >= 1 else f"{percent:.1g}"
     text = f"{shown}% of the pairs that one reviewer rated are tied, by "
     text += plural(facts["reviewers"], "reviewer")
+    if facts["kind"] == "comparisons":
+        text = f"{shown}% of the comparisons are ties"
     return Wording(f"{text}; a tie orders nothing, and {TIES_VOID}.", plain=f"{text}.")
 
 

@@ -294,6 +294,10 @@ def _pairs(ratings: Ratings) -> pl.DataFrame:
         columns["reviewer"] = [str(label).rpartition("#")[0] for label in people]
     for name, side in (("winner", above), ("loser", 1 - above)):
         columns[name] = labels.gather(np.take_along_axis(items, side, axis=1)[:, 0])
+    if ratings.tied_reviewers:
+        columns["tie"] = pl.Series(
+            np.ptp(ratings.preference.reshape(-1, 2), axis=1) == 0
+        )
     return pl.DataFrame(columns)
 
 

@@ -132,6 +132,7 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "unlisted_submissions": "{rows:#assessment} of submissions that are not in the "
     "other file left out.",
     "not_done": "{rows:#review} without any points left out.",
+    "failed_votes": "{rows:#vote} that failed left out.",
     "skipped_decisions": "{rows:#decision} without a winner or a loser left out.",
     "submissions_unknown": "Without the table of submissions and its columns "
     "'authorid' and 'example', assessments of example submissions and of one's own "
