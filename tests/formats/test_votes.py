@@ -220,6 +220,7 @@ def test_a_tie_orders_nothing_and_voids_guarantees() -> None:
     ranks = {row.item: (row.rank_low, row.rank_high) for row in result.items}
     assert ranks["z"] == (1, 3)
     certificate = eh.rank(ratings, method="mean-rank", design="pairs").certificate
+    assert certificate is not None
     assert "ties" in {finding.code for finding in certificate.findings}
 
 

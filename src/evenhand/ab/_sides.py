@@ -13,7 +13,7 @@ from evenhand.ab.law import ScoreCounts, count_sides
 from evenhand.claims import DataWarning, Json, Label, few
 from evenhand.columns import Source, code_labels, label_series, number_series, place_of
 from evenhand.engines.counts import MOST_LEVELS, Counts, Once
-from evenhand.errors import OptionError, RatingsError, listing, quote
+from evenhand.errors import OptionError, RatingsError, listing, plural, quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
