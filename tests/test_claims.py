@@ -114,6 +114,7 @@ def test_json_has_exactly_the_fields_of_the_contract() -> None:
         "declared",
         "retired",
         "sentence",
+        "facts",
     ]
 
 

@@ -309,7 +309,9 @@ class TestCompare:
         assert codes(comparison) == ["unequal_counts"]
         text = comparison.notices[0].message
         assert "votes pair 1 of each" in text
-        assert "If reviewers were assigned at random, they are not worse" in text
+        assert (
+            "on average over all counts that could have come out they are not" in text
+        )
         own = compare([3.0], [2.0, 0.0], method=logistic, rng=1)
         assert "rules of your own can be worse" in own.notices[0].message
 
