@@ -164,7 +164,8 @@ def test_the_places_of_a_second_rating_count_rows_without_a_score() -> None:
     with pytest.raises(RatingsError) as caught:
         Ratings.from_columns(columns, Columns(), Source("a.csv", lambda row: row + 2))
     assert str(caught.value) == (
-        "a.csv:5: reviewer 'a' rated item 'x' twice (first: line 4)."
+        "a.csv:5: reviewer 'a' rated item 'x' twice (first: line 4). Say which count "
+        "with repeats= or --repeats last, mean or all."
     )
 
 

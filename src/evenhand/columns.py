@@ -460,6 +460,30 @@ ALIASES: dict[str, frozenset[str]] = {
     }.items()
 }
 """Names under which each column is found, in lower case without blanks and id."""
+WIDER: dict[str, frozenset[str]] = {
+    part: frozenset(names.split())
+    for part, names in {
+        "reviewer": "member respondent responder voter critic examiner listener "
+        "viewer taster panelist panellist juror jury scorer marker coder labeler "
+        "labeller turker customer guest observer tester username useremail "
+        "reviewedby ratedby scoredby submittedby completedby revieweremail judgeemail "
+        "raterid prolificpid prolific",
+        "item": "movie film restaurant aspect wavpath wav wavfile stimulus stimuli "
+        "clip video audio song image photo picture recipe dish wine beer book essay "
+        "article document system model talk abstract poster pitch startup company idea "
+        "team contestant applicant nominee player athlete contender prototype "
+        "alternative filename utterance story poem course teacher website brand "
+        "manuscript summary translation",
+        "score": "star mos numgrade numericgrade numscore numericscore gradenum point "
+        "overall overallgrade finalscore finalgrade finalrating totalscore totalpoints "
+        "total evaluation assessment recommendation merit starrating userrating "
+        "userscore judgescore humanscore reviewscore opinionscore ratingvalue likert "
+        "liking rate",
+    }.items()
+}
+"""Names that people use beside these; they count where no column has one of these."""
+UNSAID = frozenset({"id", "name", "number", "#", "no", "nr", "uid"})
+"""Words that do not say what a column holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -572,12 +596,33 @@ def _needed_parts(names: Sequence[str], declared: Columns) -> tuple[str, ...]:
             if getattr(declared, kind) or there("item", kind):
                 return "reviewer", "item", kind
         if not there("winner", "loser"):
-            return "reviewer", "item", "score"
+            scored = any(likely_columns("score", names, declared))
+            ranked = there("rank") and any(likely_columns("item", names, declared))
+            return "reviewer", "item", "rank" if ranked and not scored else "score"
     return "winner", "loser"
 
 
-def candidates(part: str, names: Sequence[str], declared: Columns) -> list[str]:
+def likely_columns(part: str, names: Sequence[str], declared: Columns) -> list[str]:
+    """Return the columns that may hold a part, also by names that are less usual.
+
+    Examples:
+        >>> likely_columns("item", ["userId", "movieId", "tag"], Columns())
+        ['movieId']
+    """
+    usual = candidates(part, names, declared)
+    return usual or candidates(part, names, declared, wider=True)
+
+
+def candidates(
+    part: str, names: Sequence[str], declared: Columns, *, wider: bool = False
+) -> list[str]:
     """Return the columns that may hold a part, by their names.
+
+    Args:
+        part: Which part.
+        names: The table's column names.
+        declared: Columns that the user named.
+        wider: Whether less usual names count, and plurals.
 
     Examples:
         >>> candidates("reviewer", ["judge", "paper", "mark"], Columns())
@@ -590,13 +635,18 @@ def candidates(part: str, names: Sequence[str], declared: Columns) -> list[str]:
     free = [name for name in names if name not in taken]
     exact = [name for name in free if name.strip().casefold() == part]
     alike = [name for name in free if is_alias(name, ALIASES[part])]
+    if wider:
+        usual = ALIASES[part] | WIDER.get(part, frozenset())
+        alike = [name for name in free if _may_mean(name, usual)]
+        if len({_bare_word(name) for name in alike}) > 1:
+            return alike
     # Beside one column of ids the others are names, such as an item's title.
     ids = [name for name in alike if ID.search(name)]
     return exact or (ids if len(ids) == 1 else alike)
 
 
 def _choose(part: str, names: Sequence[str], declared: Columns, source: Source) -> str:
-    matches = candidates(part, names, declared)
+    matches = likely_columns(part, names, declared)
     if len(matches) == 1:
         return matches[0]
     option = option_for(part)
@@ -639,6 +689,28 @@ def is_alias(name: str, aliases: frozenset[str]) -> bool:
     words = re.sub(r"[_-]", " ", name.casefold()).split()
     plain = "".join(word for word in words if word not in ("id", "name", "number", "#"))
     return plain in aliases or plain.removesuffix("id") in aliases
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a column's name, in lower case.
+
+    Examples:
+        >>> name_words("movieId"), name_words("WAV_PATH"), name_words("Overall score")
+        (['movie', 'id'], ['wav', 'path'], ['overall', 'score'])
+    """
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.sub(r"[\W_]+", " ", spaced).casefold().split()
+
+
+def _bare_word(name: str) -> str:
+    """Join the words of a column's name that say what it holds."""
+    return "".join(word for word in name_words(name) if word not in UNSAID)
+
+
+def _may_mean(name: str, usual: frozenset[str]) -> bool:
+    """Return whether a column's name is one of these, or its plural."""
+    word = _bare_word(name)
+    return not usual.isdisjoint({word, word.removesuffix("id"), word.removesuffix("s")})
 
 
 def matching_names(name: str, names: Sequence[str]) -> list[str]:

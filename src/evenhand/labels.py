@@ -104,8 +104,12 @@ def script_letter(label: str) -> str:
     return "" if odd is None else unicodedata.name(odd).partition(" ")[0].capitalize()
 
 
-def merged_spellings(labels: pl.Series) -> dict[str, str]:
+def merged_spellings(labels: pl.Series, *, case: bool = False) -> dict[str, str]:
     """Return the spelling to use instead of each that looks like a more frequent one.
+
+    Args:
+        labels: The labels.
+        case: Whether spellings may differ in their case alone.
 
     Examples:
         >>> merged_spellings(pl.Series(["tea", "Tea", "Tea", "milk"]))
@@ -116,8 +120,11 @@ def merged_spellings(labels: pl.Series) -> dict[str, str]:
     # Of spellings that are equally frequent the first by code point stays.
     order = sorted(often, key=lambda spelling: (-often[spelling], spelling))
     spellings: dict[str, str] = {}
-    for label, similar in alike(order):
-        spellings[similar] = spellings.get(label, label)
+    firsts = {spelling.casefold(): spelling for spelling in reversed(order)}
+    pairs = [(firsts[text.casefold()], text) for text in order if case]
+    for label, similar in pairs or alike(order):
+        if label != similar:
+            spellings[similar] = spellings.get(label, label)
     return spellings
 
 

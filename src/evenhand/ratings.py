@@ -60,6 +60,7 @@ TOGETHER = (
     "--reviewer judge+prompt."
 )
 COUNTS = "It says how much the rating counts."
+REPEATS = "Say which count with repeats= or --repeats last, mean or all."
 NAMING = {"people": True, "seats": False}
 """What may stand behind the columns of the reviewer: whether a label is one person."""
 # Labels that were made for one item are equal now and then. They are recognised among
@@ -877,19 +878,21 @@ def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
     again = again.filter(pl.col("row") > pl.col("first"))
     many = again.height > LISTED
     # Of many the first tells enough; a sentence for each would fill the memory.
+    advice = "" if source.name is None else REPEATS
     problems = [
         (
             row,
             f"reviewer {quote(reviewer)} rated item {quote(item)} twice (first: "
             f"{source.place(before)})",
-            "",
+            advice,
         )
         for row, reviewer, item, before in again.head(1 if many else LISTED).rows()
     ]
     if not many:
         return problems
     row, text, _ = problems[0]
-    return [(row, f"{text}; {again.height - 1:,} more rows repeat a rating", TOGETHER)]
+    text += f"; {again.height - 1:,} more rows repeat a rating"
+    return [(row, text, f"{TOGETHER} {advice}".strip())]
 
 
 def _compared_rows(

@@ -44,8 +44,22 @@ def test_merged_labels_do_not_depend_on_the_order_of_rows() -> None:
 
 def test_whoever_rated_both_spellings_is_refused_with_the_line() -> None:
     assert refused(TEXT + "Anna,student08,4\n", merge="item") == (
-        "r.csv:7: reviewer 'Anna' rated item 'Student08' twice (first: line 2)."
+        "r.csv:7: reviewer 'Anna' rated item 'Student08' twice (first: line 2). Say "
+        "which count with repeats= or --repeats last, mean or all."
     )
+
+
+def test_case_alone_is_merged_in_items_and_reviewers() -> None:
+    text = f"{TEXT}Cy,Student 09,2\nAnna,Student  09,3\n"
+    ratings = read(text, merge="case")
+    items = ("Student  09", "Student 09", "Student08", "Student09")
+    assert ratings.item_labels == items
+    assert ratings.reviewer_labels == ("Anna", "Bo", "Cy")
+    assert read(text, merge=["case", "item"]).n_reviewers == 4
+    for form in (["--merge", "case"], ["--column", "merge=case"]):
+        words = ["rank", "-", "--seed", "1", "--method", "mean", *form]
+        done = CliRunner().invoke(cli, words, input=text)
+        assert "1 label of items merged" in done.stderr
 
 
 def test_comparisons_and_wide_tables_are_merged_too() -> None:
@@ -58,8 +72,8 @@ def test_comparisons_and_wide_tables_are_merged_too() -> None:
 
 
 def test_other_words_are_refused() -> None:
-    with pytest.raises(OptionError, match="merge must be 'item', 'reviewer' or both"):
-        read(TEXT, merge="case")
+    with pytest.raises(OptionError, match="merge must be 'item', 'reviewer' or 'case'"):
+        read(TEXT, merge="blanks")
     counts = "item,score,count\nx,5,70\ny,4,2\n"
     words = ["compare", "-", "--column", "merge=item"]
     done = CliRunner().invoke(cli, words, input=counts)

@@ -251,7 +251,7 @@ def changed(place: int, **parts: object) -> list[Any]:
             changed(2, forum="f1", signatures=["~Ada1"]),
             {"item": "forum"},
             "notes.json: entry 3: reviewer '~Ada1' rated item 'f1' twice (first: entry "
-            "1).",
+            "1). Say which count with repeats= or --repeats last, mean or all.",
         ),
         (
             [{**one, "ddate": 1} for one in REVIEWS],

@@ -15,7 +15,7 @@ import xlsxwriter
 from evenhand.errors import EvenhandError, OptionError, RatingsError
 from evenhand.formats import tables
 from evenhand.formats.reading import read_ratings
-from evenhand.ratings import Ratings
+from evenhand.ratings import REPEATS, Ratings
 from tests.formats.reader import Reader, decoded_here
 
 HEADER = "reviewer,item,score\n"
@@ -361,7 +361,8 @@ NOT_UTF8 = (
         (HEADER + "a,,1\n", "ratings.csv:2: item must be given, got nothing."),
         (
             HEADER + "a,x,\n\na,b,1\nc,d,2\n a ,b,3\n",
-            "ratings.csv:6: reviewer 'a' rated item 'b' twice (first: line 4).",
+            "ratings.csv:6: reviewer 'a' rated item 'b' twice (first: line 4). Say "
+            "which count with repeats= or --repeats last, mean or all.",
         ),
         (
             HEADER + "a,b,\n",
@@ -516,7 +517,10 @@ def test_a_sheet_is_read_from_its_first_filled_row() -> None:
         ([3, None, 9, "abc"], f"score must be a number, got 'abc'.{WORDS}"),
         ([3, None, 9, True], f"score must be a number, got 'true'.{WORDS}"),
         ([3, None, None, 1], "item must be given, got nothing."),
-        ([2.0, None, " 8", 1], "reviewer 2 rated item '8' twice (first: row 5)."),
+        (
+            [2.0, None, " 8", 1],
+            f"reviewer 2 rated item '8' twice (first: row 5). {REPEATS}",
+        ),
     ],
 )
 def test_errors_in_a_sheet_name_its_row(row: list[object], message: str) -> None:

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from evenhand.cli import cli
 from evenhand.errors import EvenhandError
 from evenhand.formats.reading import read_ratings
+from evenhand.ratings import REPEATS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,7 +144,8 @@ def test_all_problems_of_a_file_come_at_once() -> None:
     assert said[21] == "  and 10 more."
     few = "reviewer,item,score\na,x,1\na,x,2\nb,x,2\na,x,3\nc,y,4\n"
     twice = "reviewer 'a' rated item 'x' twice (first: line 2)."
-    assert refused(few).splitlines()[1:] == [f"  line 3: {twice}", f"  line 5: {twice}"]
+    again = [f"  line 3: {twice}", f"  line 5: {twice}", f"  {REPEATS}"]
+    assert refused(few).splitlines()[1:] == again
 
 
 def test_the_options_work_on_the_command_line(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from evenhand.formats import PLATFORMS
 
 Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
-OUTPUT = "Output"
+OUTPUT, READING = "Output", "Reading FILE"
 COLUMNS = ("reviewer", "item", "score")
 ROLES = ("rank", "winner", "loser", "pair", "weight")
 """Columns that few files have."""
@@ -89,9 +89,17 @@ class Grouped(OnceEach):
             help_row = param.get_help_record(ctx)
             if help_row is not None and isinstance(param, click.Option):
                 groups.setdefault(getattr(param, "group", OUTPUT), []).append(help_row)
+        rarely = [
+            "/".join(param.opts + param.secondary_opts)
+            for param in self.get_params(ctx)
+            if isinstance(param, Option) and param.hidden and param.group == READING
+        ]
         for title, rows in groups.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+                if title == READING and rarely:
+                    text = f"Rarely needed, see docs/formats.md: {', '.join(rarely)}"
+                    formatter.write_text(text)
 
 
 def option(
@@ -139,7 +147,9 @@ def options(*added: Decorator) -> Callable[[Command], Command]:
     return add
 
 
-reading = partial(option, group="Reading FILE")
+reading = partial(option, group=READING)
+# Few files need these: the help names them in one line.
+rare = partial(reading, hidden=True)
 deciding = partial(option, group="Decision")
 writing = partial(option, group=OUTPUT)
 COUNT = click.IntRange(min=1)
@@ -190,6 +200,24 @@ FILE_OPTIONS = (
         "--anonymise KEY",
         "Replace reviewers by codes in every output; the mapping is saved in KEY and "
         "reused if KEY exists.",
+    ),
+)
+RARE_OPTIONS = (
+    rare(
+        "--merge NAME...",
+        "Labels that look alike are one: of items, of reviewers, or of both if only "
+        "their case differs.",
+        ["item", "reviewer", "case"],
+    ),
+    rare(
+        "--repeats",
+        "What counts of several ratings of one item by one reviewer.",
+        ["last", "mean", "all"],
+    ),
+    rare(
+        "--lower-is-better/--higher-is-better",
+        "Whether the lowest score is the best.",
+        default=None,
     ),
 )
 MANY_OPTIONS = (
@@ -259,4 +287,5 @@ def reading_options(
 ) -> Callable[[Command], Command]:
     """Add FILE and the options that say how to read it, all or those for two items."""
     named = (click.argument("file", metavar="FILE"),) if file else ()
-    return options(*named, *FILE_OPTIONS, *(MANY_OPTIONS if many else ()))
+    more = MANY_OPTIONS if many else ()
+    return options(*named, *FILE_OPTIONS, *more, *RARE_OPTIONS)

@@ -38,6 +38,7 @@ ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
 STDIN, CHARTS = "-", "charts="
 WISHES = ["format", "scale", "exclude", "only", "rows", "sheet", "anonymise"]
+WISHES += ["repeats", "lower_is_better"]
 """Parameters that say how to read, beside columns and the companion."""
 
 
@@ -80,7 +81,7 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     from evenhand.formats.layouts import ReadOptions
 
     columns = {name: options.pop(name) for name in COLUMNS}
-    merge = []
+    merge = [*options.pop("merge")]
     for text in options.pop("columns"):
         role, _, column = text.partition("=")
         if role == "merge" and column:
@@ -98,7 +99,7 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
         if value == "":
             raise must_be(name, "given", value)
     named = Columns(**{name: value for name, value in columns.items() if value})
-    wished = {name: value for name, value in wishes.items() if value}
+    wished = {name: value for name, value in wishes.items() if value not in (None, ())}
     settings = table_settings(options.pop("table"))
     return ReadOptions(named, **wished, **settings, merge=merge), companion
 
@@ -441,6 +442,10 @@ def audit_words(context: click.Context, record: str, file: str) -> str:
     for param in context.command.params:
         value = context.params.get(str(param.name))
         for argument in value if isinstance(value, tuple) else [value]:
-            if param.opts[0] in audit_options and argument is not None:
+            if param.opts[0] not in audit_options or argument is None:
+                continue
+            if isinstance(argument, bool):
+                words += param.opts if argument else param.secondary_opts
+            else:
                 words += [param.opts[0], str(argument)]
     return shlex.join(words)

@@ -33,7 +33,8 @@ class ReadOptions:
         decimal: The decimal sign, "." or ","; empty if the file tells.
         exclude: Items and reviewers to leave out.
         only: Items and reviewers to keep.
-        merge: Whose labels are one if they look alike: "item", "reviewer" or both.
+        merge: Whose labels are one if they look alike: "item", "reviewer" or both;
+            "case" if only their case may differ.
         rows: What the rows of a wide table are: "items", "reviewers" or "".
         sheet: Sheet of a workbook.
         encoding: Encoding of a text; empty if the file tells.
@@ -41,6 +42,9 @@ class ReadOptions:
         header: Whether the first line holds names; None if not said.
         anonymise: Path of a key.
         people: Whether a reviewer's label is one person; None if not said.
+        repeats: What counts of several ratings of one item by one reviewer: "last",
+            "mean" or "all"; empty if there must be none.
+        lower_is_better: Whether the lowest score is the best; None if not said.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -57,6 +61,8 @@ class ReadOptions:
     header: bool | None = None
     anonymise: str = ""
     people: bool | None = None
+    repeats: str = ""
+    lower_is_better: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,8 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         >>> read(table, ReadOptions()).origin
         "winner from 'winner', loser from 'loser'"
     """
-    names = find_columns(list(table.columns), options.columns, table.source)
+    declared = roles.guess_columns(table, options.columns)
+    names = find_columns(list(table.columns), declared, table.source)
     email = "" if options.columns.reviewer else _namesakes(table, names)
     if email:
         people = table.texts(names.reviewer)
@@ -54,12 +55,17 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
             table.warn("shared_names"),
             replace(names, reviewer=email),
         )
+    if names.score and not (options.columns.score or options.scale):
+        table, names = roles.prefer_numbers(table, names, options)
+        table = roles.name_other_scores(table, names)
     used = {part: name for part, name in asdict(names).items() if name}
     origin = ", ".join(f"{part} from {name!r}" for part, name in used.items())
     if not names.item:
         return layouts.LongForm(table, names, origin)
     seats = False
     if names.reviewer and names.score and options.people is None:
+        named = bool(options.columns.reviewer)
+        table = roles.check_sections(table, names, named=named)
         table, seats = roles.find_seats(table, names.reviewer, names.item)
     whose = table.texts(*AUTHORS) if table.find(*AUTHORS) else ()
     authors = roles.titles_by_item(table.texts(names.item), whose) if whose else {}

@@ -29,6 +29,7 @@ from evenhand.errors import (
     require_text,
     unknown,
 )
+from evenhand.formats import roles
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import LongForm, ReadOptions, layout_of, recognise
 from evenhand.formats.tables import (
@@ -58,13 +59,14 @@ if TYPE_CHECKING:
     from evenhand.claims import Label
     from evenhand.engines import counts
     from evenhand.engines.counts import Counts, Once
-    from evenhand.formats import anonymise
+    from evenhand.formats import anonymise, repeats
     from evenhand.formats import scale as scales
     from evenhand.formats.anonymise import Key
 else:
     # Few files need these.
     _outputs, counts = lazy("evenhand._outputs"), lazy("evenhand.engines.counts")
     anonymise = lazy("evenhand.formats.anonymise")
+    repeats = lazy("evenhand.formats.repeats")
     scales = lazy("evenhand.formats.scale")
 
 Names = str | Iterable[object]
@@ -98,6 +100,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     delimiter: str | None = None,
     header: bool | None = None,
     merge: Names = (),
+    repeats: str | None = None,
+    lower_is_better: bool | None = None,
     anonymise: str | None = None,
     all_items: Sequence[Label] | None = None,
 ) -> Ratings:
@@ -141,8 +145,13 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         delimiter: What separates fields of a text, such as ";" or "tab".
         header: Whether the first line holds names. If not, columns are called 1, 2, 3.
         merge: "item", "reviewer" or both: labels of these that look alike, such as Tea
-            and tea, are one. A reviewer who rated both is refused like any other who
-            rated an item twice.
+            and tea, are one; with "case", or that alone, only if their case differs. A
+            reviewer who rated both is refused like any other who rated an item twice.
+        repeats: What counts of several ratings of one item by one reviewer: the "last"
+            in the file, their "mean", or "all", the second as that of a reviewer
+            "anna#2". By default they are refused.
+        lower_is_better: Whether the lowest score is the best; scores then get a minus
+            sign. By default it is asked where a score is called penalty or the like.
         anonymise: Path of a key. Reviewers are replaced by codes; the key is read, or
             made if it is not there.
         all_items: Every item there is, if some have no rating.
@@ -167,15 +176,18 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     columns = given_columns(reviewer, item, score, rank, winner, loser, pair, weight)
     options = {"format": format, "scale": scale, "decimal": decimal}
     options |= {"rows": rows, "sheet": sheet, "anonymise": anonymise}
-    options |= {"encoding": encoding, "delimiter": delimiter}
+    options |= {"encoding": encoding, "delimiter": delimiter, "repeats": repeats}
     require_text(**options)
+    if lower_is_better not in (None, True, False):
+        raise must_be("lower_is_better", "True, False or None", lower_is_better)
     texts: Any = {name: value or "" for name, value in options.items()}
     excluded, kept = _labels("exclude", exclude), _labels("only", only)
     merged = _labels("merge", merge)
     if header not in (None, True, False):
         raise must_be("header", "True or False", header)
     chosen: Any = {"exclude": excluded, "only": kept, "merge": merged}
-    request = ReadOptions(columns, **texts, **chosen, header=header)
+    chosen |= {"header": header, "lower_is_better": lower_is_better}
+    request = ReadOptions(columns, **texts, **chosen)
     ratings, key = read(source, request, companion=companion, all_items=all_items)
     if key is not None and key.is_new:
         _outputs.write_all([key.output()])
@@ -227,7 +239,7 @@ def read(
             "decide from them. Give the ratings, or leave out that column."
         )
     ratings_only = ("scale", "rows", "exclude", "only", "merge", "anonymise")
-    for name in (*ratings_only, "pair", "weight"):
+    for name in (*ratings_only, "repeats", "lower_is_better", "pair", "weight"):
         value = getattr(options, name, "") or getattr(options.columns, name, "")
         refuse_option(name, value, "for counts of scores: it is about ratings")
     return _counts(table, options, None), None
@@ -297,6 +309,7 @@ def _ratings(
         kept = [name for name in options.exclude if name not in columns]
         options = replace(options, exclude=kept)
     long = _number_scores(_select_rows(layout.read(table, options), options), options)
+    long = roles.turn_scores(long, options)
     long = _merge_labels(_without_blanks(long, table, options), options)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
@@ -306,6 +319,8 @@ def _ratings(
     key = None
     if options.anonymise:
         key, long = _code_reviewers(long, options.anonymise)
+    if options.repeats:
+        long = repeats.settle_repeats(long, options.repeats)
     ratings = Ratings.from_columns(
         long.table.columns,
         long.names,
@@ -430,13 +445,14 @@ def _without_blanks(long: LongForm, table: Table, options: ReadOptions) -> LongF
 
 def _merge_labels(long: LongForm, options: ReadOptions) -> LongForm:
     """Give labels that look alike one spelling, if the user asks for it."""
-    if not {*options.merge} <= {"item", "reviewer"}:
-        raise must_be("merge", "'item', 'reviewer' or both", [*options.merge])
-    table = long.table
+    if not {*options.merge} <= {"item", "reviewer", "case"}:
+        raise must_be("merge", "'item', 'reviewer' or 'case'", [*options.merge])
+    table, case = long.table, "case" in options.merge
+    merged_parts = {*options.merge} - {"case"} or ({"item", "reviewer"} if case else {})
     for part, names in _parts(long).items():
-        if part in options.merge and names:
+        if part in merged_parts and names:
             labels = {name: strings(table.columns[name]) for name in names}
-            spellings = merged_spellings(pl.concat(labels.values()))
+            spellings = merged_spellings(pl.concat(labels.values()), case=case)
             columns = {
                 name: series.replace(spellings) for name, series in labels.items()
             }

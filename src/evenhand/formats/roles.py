@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from evenhand.columns import Columns, cut_alike, matching_names
-from evenhand.errors import listing
+from evenhand.claims import few
+from evenhand.columns import (
+    ID,
+    Columns,
+    candidates,
+    cut_alike,
+    likely_columns,
+    matching_names,
+    name_words,
+    number_series,
+)
+from evenhand.errors import listing, refuse_option
 from evenhand.formats.layouts import LongForm
-from evenhand.formats.tables import Table, plain
+from evenhand.formats.tables import NOTHING, Table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -45,6 +57,25 @@ COUNTED = re.compile(
 )
 """What numbered reviewers are called."""
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
+SECTIONS = re.compile(
+    r"\b(?:section|panel|group|session|committee|division|class|room|round|stage|"
+    r"category|heat|batch|area|site|school|department|jury|pool|table|stream|cohort|"
+    r"board|track|venue)s?\b"
+)
+"""What parts of an evaluation are called, in which numbers may start again."""
+LOWER = re.compile(
+    r"\b(?:rank|ranking|errors?|penalty|penalties|mqm|severity|distance|wer|cer|ter|"
+    r"demerits?|mistakes?|defects?|faults?)\b"
+)
+"""Words in the names of scores of which the lowest may be the best."""
+TIME = re.compile(
+    r"\b(?:time|timestamp|date|year|month|day|hour|duration|seconds|age)\b"
+)
+PERSON_AND_ITEM = ("reviewer", "item")
+A = {"reviewer": "a reviewer", "item": "an item"}
+GRADE_LETTERS = r"^[A-F]{1,2}[+-]?$"
+# A score has at most so many values, from 0 to 100.
+SHORT_SCALE = 101
 # Share of items that fill seats from the first on; a withdrawn review leaves a gap.
 PACKED = 0.99
 # Chance at which people would look like seats.
@@ -293,13 +324,10 @@ def find_seats(
         >>> found.notices[0].code, seats
         ('pseudonyms', False)
     """
-    parts = table.cells(reviewer).str.to_lowercase().str.extract_groups(NUMBERED)
-    numbers = parts.struct[1].cast(pl.Int64)
-    words = parts.struct[0].unique()
-    first, last = numbers.min(), numbers.max()
-    consecutive = first in (0, 1) and numbers.n_unique() == last - first + 1 > 1  # type: ignore[operator]  # numbers
-    if numbers.null_count() or len(words) > 1 or not consecutive:
+    numbers, word = _label_numbers(table, reviewer)
+    if numbers is None:
         return table, False
+    first: Any = numbers.min()
     rows = pl.DataFrame({"item": table.cells(item), "seat": numbers - first})
     within = rows.group_by("item", maintain_order=True).agg(
         taken=pl.n_unique("seat"), most=pl.max("seat") + 1
@@ -310,10 +338,25 @@ def find_seats(
         seats: Any = {"least": least, "most": most, "seats": rows["seat"].n_unique()}
         return table.warn("seats", **seats), True
     bare = bare or NUMBER_COLUMN.fullmatch(plain(reviewer)) is not None
-    counted = COUNTED.fullmatch(words[0]) or (bare and words[0] == "")
+    counted = COUNTED.fullmatch(word) or (bare and word == "")
     if counted and within.height > 1 and packed == 1:
         return table.warn("pseudonyms", case="numbered", first=str(first)), False
     return table, False
+
+
+def _label_numbers(table: Table, reviewer: str) -> tuple[pl.Series | None, str]:
+    """Return the numbers of labels, from 0 or 1 on, and the word before them, if any.
+
+    None if labels are not all numbered after one word without a gap.
+    """
+    parts = table.cells(reviewer).str.to_lowercase().str.extract_groups(NUMBERED)
+    numbers = parts.struct[1].cast(pl.Int64)
+    words = parts.struct[0].unique()
+    first, last = numbers.min(), numbers.max()
+    consecutive = first in (0, 1) and numbers.n_unique() == last - first + 1 > 1  # type: ignore[operator]  # numbers
+    if numbers.null_count() or len(words) > 1 or not consecutive:
+        return None, ""
+    return numbers, words[0]
 
 
 def _are_seats(taken: NDArray[np.int64]) -> bool:
@@ -327,6 +370,285 @@ def _are_seats(taken: NDArray[np.int64]) -> bool:
     chance = reached[1:] @ np.log(reached[:-1] / len(taken))
     steps = np.diff(taken)
     return bool(chance < np.log(BY_CHANCE) and steps.min() < 0 < steps.max())
+
+
+def _says(pattern: re.Pattern[str], name: str) -> bool:
+    return pattern.search(" ".join(name_words(name))) is not None
+
+
+def find_sections(table: Table, names: Columns) -> list[str]:
+    """Return the columns in each of whose values reviewers' numbers start again.
+
+    Every item stands in one section, and the numbers of each begin with the first:
+    they may be other people in each, or the same who rate in all.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> rows = [("a", 1), ("a", 2), ("b", 3), ("b", 4)]
+        >>> columns = {"panel": [], "item": [], "judge": []}
+        >>> for seat in ("J1", "J2"):
+        ...     columns["panel"] += [panel for panel, _ in rows]
+        ...     columns["item"] += [item for _, item in rows]
+        ...     columns["judge"] += [seat] * 4
+        >>> table = Table.of(columns, Source())
+        >>> find_sections(table, Columns("judge", "item"))
+        ['panel']
+    """
+    called = [
+        name
+        for name in table.columns
+        if _says(SECTIONS, name) and name not in astuple(names)
+    ]
+    numbers = _label_numbers(table, names.reviewer)[0] if called else None
+    if numbers is None:
+        return []
+    items = table.cells(names.item)
+    sections = []
+    for name in called:
+        rows = pl.DataFrame(
+            {"section": table.cells(name), "item": items, "number": numbers}
+        )
+        within = rows.group_by("section").agg(
+            pl.n_unique("number"), first=pl.min("number"), last=pl.max("number")
+        )
+        nested = rows.n_unique(["section", "item"]) == items.n_unique()
+        restarts = (within["first"] == numbers.min()).all() and (
+            within["number"] == within["last"] - within["first"] + 1
+        ).all()
+        small = 1 < within.height <= items.n_unique() / 2
+        if small and nested and restarts and within["number"].min() > 1:  # type: ignore[operator]  # a number
+            sections.append(name)
+    return sections
+
+
+def check_sections(table: Table, names: Columns, *, named: bool) -> Table:
+    """Ask who is who where reviewers' numbers may start again in every section.
+
+    Args:
+        table: The ratings.
+        names: Its columns.
+        named: Whether the user named the column of reviewers, so that its labels are
+            taken as they are, and a notice says so.
+
+    Raises:
+        RatingsError: If nobody said it.
+    """
+    for name in find_sections(table, names)[:1]:
+        parts = table.cells(name), table.cells(names.reviewer)
+        sections, labels = (cells.n_unique() for cells in parts)
+        people = pl.DataFrame(parts).n_unique()
+        joined = f"{name}+{names.reviewer}"
+        if named:
+            facts: Any = {"sections": sections, "people": people, "labels": labels}
+            return table.warn("pseudonyms", case="sections", joined=joined, **facts)
+        option = f"reviewer= or --reviewer {shlex.quote(joined)}"
+        same = shlex.quote(f"{names.reviewer}+people")
+        raise table.source.whole(
+            f"The {labels} labels of {names.reviewer!r} start again in each of the "
+            f"{sections} values of {name!r}: they are {people} people if each has its "
+            f"own, or {labels} who rate in all. Say {option} for {people}, or "
+            f"--reviewer {same} for {labels}."
+        )
+    return table
+
+
+def guess_columns(table: Table, declared: Columns) -> Columns:
+    """Add the score to the columns that the user named, by what columns hold.
+
+    Names come first. Where none is called a score, the only column of numbers on a
+    short scale is it. Who rates and what is rated is never guessed: whichever columns
+    make rows unique together are named in the refusal.
+
+    Raises:
+        RatingsError: If no column is called a reviewer or an item, but the cells tell
+            which may be.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> columns = {"user": ["a", "a", "b"], "movie": ["x", "y", "x"]}
+        >>> table = Table.of({**columns, "enjoyment": [3, 1, 3]}, Source())
+        >>> guess_columns(table, Columns()).score
+        'enjoyment'
+    """
+    names = list(table.columns)
+    votes = all(candidates(part, names, declared) for part in ("winner", "loser"))
+    if (
+        votes
+        or declared.rank
+        or (not declared.score and candidates("rank", names, declared))
+    ):
+        return declared
+    score = likely_columns("score", names, declared)
+    if not score:
+        score = _score_columns(table, declared)
+        if len(score) != 1:
+            return declared
+        declared = replace(declared, score=score[0])
+    columns = {part: likely_columns(part, names, declared) for part in PERSON_AND_ITEM}
+    missing = [part for part, matches in columns.items() if not matches]
+    used = {name for matches in columns.values() for name in matches} | {*score}
+    if missing and len(used) + len(missing) == 3:
+        _propose_labels(table, missing, used - {*score})
+    return declared
+
+
+def _score_columns(table: Table, declared: Columns) -> list[str]:
+    """Return the columns of numbers on a short scale that nothing else is said of."""
+    names = list(table.columns)
+    labels = {
+        name
+        for part in PERSON_AND_ITEM
+        for name in likely_columns(part, names, declared)
+    }
+    free = [name for name in names if name not in (*labels, *astuple(declared))]
+    lower = [name for name in free if _says(LOWER, name)]
+    numeric = [name for name in free if _is_short_scale(table, name)]
+    return [name for name in lower if name in numeric] or numeric
+
+
+def _is_short_scale(table: Table, name: str) -> bool:
+    if ID.search(name) or _says(TIME, name):
+        return False
+    cells = table.cells(name)
+    filled = cells.filter(~cells.str.to_lowercase().is_in(NOTHING))
+    values = filled.unique()
+    numbers = values.cast(pl.Float64, strict=False)
+    short = 1 < len(values) <= min(SHORT_SCALE, len(filled) - 1)
+    return short and numbers.null_count() == 0 and bool(numbers.is_finite().all())
+
+
+def _propose_labels(table: Table, missing: list[str], used: set[str]) -> None:
+    """Refuse with the columns that make rows unique, if the cells show which do.
+
+    Args:
+        table: The ratings.
+        missing: Reviewer, item or both: what no column is called.
+        used: The column of the other of the two.
+    """
+    cells = {name: table.cells(name) for name in table.columns}
+    labels = [
+        name
+        for name, column in cells.items()
+        if name not in used
+        and not _says(TIME, name)
+        and (column != "").all()
+        and 1 < column.n_unique() <= table.height / 2
+        and (ID.search(name) or not _is_short_scale(table, name))
+    ]
+    pairs = (
+        itertools.product(used, labels) if used else itertools.combinations(labels, 2)
+    )
+    unique = [
+        pair
+        for pair in pairs
+        if pl.DataFrame([cells[name] for name in pair]).n_unique() == table.height
+    ]
+    if not unique or (len(missing) == 2 and len(unique) > 1):
+        return
+    if len(missing) == 1:
+        possible = [pair[1] for pair in unique]
+        ways = " or ".join(f"--{missing[0]} {shlex.quote(name)}" for name in possible)
+        text = f"No column is called {A[missing[0]]}; by what they hold"
+        verb = "it may be" if len(possible) == 1 else "it may be one of"
+        raise table.source.whole(f"{text} {verb} {listing(possible)}. Say {ways}.")
+    first, second = map(shlex.quote, unique[0])
+    raise table.source.whole(
+        f"No column is called a reviewer or an item; {listing(unique[0])} make rows "
+        f"unique together. Say --reviewer {first} --item {second}, or --reviewer "
+        f"{second} --item {first}."
+    )
+
+
+def prefer_numbers(
+    table: Table, names: Columns, options: ReadOptions
+) -> tuple[Table, Columns]:
+    """Take a column of numbers that says the same as the words of the score.
+
+    Raises:
+        RatingsError: If A has the lowest number, and nobody said what is better.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> from evenhand.formats.layouts import ReadOptions
+        >>> columns = {"grade": ["A", "B", "A"], "points": [2, 1, 2]}
+        >>> table, grade = Table.of(columns, Source()), Columns(score="grade")
+        >>> prefer_numbers(table, grade, ReadOptions())[1].score
+        'points'
+    """
+    words = table.cells(names.score)
+    free = [name for name in table.columns if name not in astuple(names)]
+    if words.cast(pl.Float64, strict=False).is_not_null().any():
+        return table, names
+    for name in (name for name in free if _is_short_scale(table, name)):
+        numbers = table.cells(name)
+        steps = pl.DataFrame({"word": words, "number": numbers}).unique()
+        if not steps.height == words.n_unique() == numbers.n_unique():
+            continue
+        steps = steps.with_columns(pl.col("number").cast(pl.Float64, strict=False))
+        steps = steps.drop_nulls().sort("number")
+        letters = steps["word"].str.contains(GRADE_LETTERS).all()
+        if letters and steps["word"][0] < steps["word"][-1]:
+            require_direction(table.source, name, options)
+        facts: Any = {"column": name, "words": names.score}
+        facts["steps"] = [*map(list, steps.rows())]
+        return table.warn("numbers_for_words", **facts), replace(names, score=name)
+    return table, names
+
+
+def name_other_scores(table: Table, names: Columns) -> Table:
+    """Name the columns of scores that are left out beside one of a less usual name."""
+    columns = list(table.columns)
+    if names.score in candidates("score", columns, Columns()):
+        return table
+    others = [
+        name
+        for name in columns
+        if name not in astuple(names) and _is_short_scale(table, name)
+    ]
+    if not others:
+        return table
+    return table.warn("other_columns", columns=len(others), names=few(others))
+
+
+def require_direction(source: Source, column: str, options: ReadOptions) -> None:
+    """Ask whether the lowest score is the best, unless the user said it.
+
+    Raises:
+        RatingsError: If nobody said it.
+    """
+    if options.lower_is_better is None:
+        raise source.whole(
+            f"Column {column!r} may be lower-is-better. Say lower_is_better=True or "
+            "--lower-is-better if it is, lower_is_better=False or --higher-is-better "
+            "if not."
+        )
+
+
+def turn_scores(long: LongForm, options: ReadOptions) -> LongForm:
+    """Give scores of which the lowest is the best a minus sign, if the user says so.
+
+    Raises:
+        RatingsError: If the name of a score that the user did not name suggests it, and
+            nobody said it.
+        OptionError: If there are no scores.
+    """
+    column, table = long.names.score, long.table
+    if not column:
+        said = options.lower_is_better is not None
+        refuse_option(
+            "lower_is_better", said, f"for {long.names.kind}: it is of scores"
+        )
+        return long
+    if options.lower_is_better:
+        numbers, missing = number_series(table.columns[column], column, table.source)
+        scores = pl.Series(0.0 - numbers).set(pl.Series(missing), None)
+        table = replace(table, columns={**table.columns, column: scores})
+        table = table.warn("lower_is_better", column=column)
+    elif options.lower_is_better is None and _says(LOWER, column):
+        if not options.columns.score:
+            require_direction(table.source, column, options)
+        table = table.warn("higher_is_better", column=column)
+    return replace(long, table=table)
 
 
 def companion(table: Table, *names: str) -> Table | None:

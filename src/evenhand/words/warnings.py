@@ -85,6 +85,19 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "{encoding}. If names look wrong, say encoding= or --encoding.",
     "no_header": "The first line holds scores, so that there are no names: rows and "
     "columns are numbered.",
+    "numbers_for_words": "Scores are the numbers of {column!r}, which say the same as "
+    "{words!r}: {steps:steps}.",
+    "lower_is_better": "Lower is better in {column!r}, as you said: its scores are "
+    "shown with a minus sign.",
+    "higher_is_better": "Higher is better in {column!r}, though its name suggests the "
+    "opposite. If lower is better, say lower_is_better=True or --lower-is-better.",
+    "repeats/last": "{ratings:#earlier rating} of the same item by the same reviewer "
+    "left out: the last in the file counts, as you asked.",
+    "repeats/mean": "{ratings:#repeated rating} of the same item by the same reviewer: "
+    "their mean counts once, as you asked.",
+    "repeats/all": "{ratings:#repeated rating} of the same item by the same reviewer "
+    "kept, as you asked, each as that of a further reviewer, such as 'anna#2' beside "
+    "'anna'. One person's ratings are not independent, so errors may be too small.",
     "other_columns": "{columns:#other column} left out: {names:list}.",
     "decimal_commas": "Commas in numbers are read as decimal points.",
     "excluded": "{ratings:#rating} left out as you asked.",
@@ -111,6 +124,9 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "the numbers start again for each item, they are seats, and nobody's scores of "
     "several items may be compared: say reviewer='seats' or --reviewer seats. If each "
     "number is one person, say reviewer='people' or --reviewer people.",
+    "pseudonyms/sections": "The {labels} reviewers are taken for the same people in "
+    "all {sections} sections. If their numbers start again in each, they are {people} "
+    "people: say --reviewer {joined}.",
     "pseudonyms/one_item": "Reviewers look like pseudonyms for one item: all but "
     "{several:,} of {reviewers:,} rated one item only. " + EQUALLY_STRICT,
     "seats": "The {seats} reviewers are seats, not people: items fill their numbers "
