@@ -25,6 +25,7 @@ import numpy as np
 from evenhand.errors import EvenhandError
 from evenhand.formats import PLATFORMS
 from evenhand.formats.reading import read_ratings
+from tests.formats.lookalikes import FILES
 
 EXPORTS = Path(__file__).parents[2] / "examples" / "exports"
 BINARY = (".xlsx", ".parquet", ".xls")
@@ -74,7 +75,19 @@ OWN: dict[str, dict[str, str]] = {
 }
 """What each sample needs, as in docs/formats.md."""
 SCALES = ("reject<accept", "weak reject<borderline<accept", "C<B<A", "x<<y", "1<2")
+RARE: dict[str, list[Any]] = {
+    "encoding": ["utf-8", "utf-16", "windows-1252", "mac"],
+    "delimiter": [",", ";", "tab", "|"],
+    "header": [True, False],
+    "rank": ["Please rank", "How good?", "Rank"],
+}
 BATCH = 500
+
+
+def sources() -> dict[str, bytes]:
+    """Return every sample file, and look-alikes of others, by name."""
+    here = {path.name: path.read_bytes() for path in samples()}
+    return here | {f"like-{name}": file.data for name, file in FILES.items()}
 
 
 def samples() -> list[Path]:
@@ -168,7 +181,8 @@ WAYS = (
 def options(name: str, chance: random.Random) -> dict[str, Any]:
     """Draw options that a user might try; half the time those that are right."""
     if chance.random() < 0.5:
-        return OWN.get(name, {})
+        like = FILES.get(name.removeprefix("like-"))
+        return like.options if like else OWN.get(name, {})
     found: dict[str, Any] = {}
     if chance.random() < 0.2:
         found["format"] = chance.choice(list(PLATFORMS))
@@ -182,6 +196,9 @@ def options(name: str, chance: random.Random) -> dict[str, Any]:
         found["scale"] = chance.choice(SCALES)
     if chance.random() < 0.2:
         found["rows"] = chance.choice(["items", "reviewers"])
+    for option, values in RARE.items():
+        if chance.random() < 0.1:
+            found[option] = chance.choice(values)
     return found
 
 
@@ -214,11 +231,12 @@ def batch(work: tuple[int, int, bool]) -> Counter[tuple[str, str]]:
     """Try some inputs; every one is drawn from the seed and its number."""
     seed, size, binary = work
     chance = random.Random(seed)
-    files = [path for path in samples() if (path.suffix in BINARY) == binary]
+    texts = sources()
+    files = [Path(name) for name in texts if name.endswith(BINARY) == binary]
     found: Counter[tuple[str, str]] = Counter()
     for number in range(size):
         path = chance.choice(files)
-        data = damaged(path.read_bytes(), chance)
+        data = damaged(texts[path.name], chance)
         other = COMPANIONS.get(path.name)
         second = None if other is None else (EXPORTS / other).read_bytes()
         if second is not None and chance.random() < 0.5:

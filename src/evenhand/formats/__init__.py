@@ -38,6 +38,13 @@ PLATFORMS = {
         ),
     ),
     "votes": Home("votes"),
+    "surveys": Home(
+        "surveys",
+        (
+            *("respondentid", "respondent id", "responseid", "response id"),
+            *("internal id", "prolific pid", "submitdate", "date submitted"),
+        ),
+    ),
     "wide": Home("wide"),
     "long": Home("long"),
 }

@@ -13,11 +13,11 @@ import polars as pl
 
 from evenhand.columns import ALIASES, ID, cut_alike
 from evenhand.errors import listing, refuse_option
-from evenhand.formats import PLATFORMS, layouts, roles, scale
+from evenhand.formats import PLATFORMS, layouts, roles, scale, surveys
 from evenhand.formats.scale import are_scores, may_be_scores
+from evenhand.formats.surveys import GRID
 from evenhand.formats.tables import Table, plain
 
-GRID = re.compile(r"(.*?)\s*\[(.+)\]", re.DOTALL)
 EMAIL = re.compile(
     r"(?:\w+ )?(?:e ?mail|correo|username|user name|nutzername|nom d'utilisateur)"
     r"(?: \w+)?"
@@ -30,7 +30,8 @@ NAME = re.compile(
 )
 ITEM = re.compile(
     r".*\b(?:" + "|".join(sorted(ALIASES["item"])) + r"|team|group|student|talk|poster|"
-    r"presentation|presenter|speaker|pitch|essay|film|projekt|vortrag|gruppe)s?\b.*"
+    r"presentation|presenter|speaker|pitch|essay|film|projekt|vortrag|gruppe)s?\b.*|"
+    + surveys.ITEM_QUESTION.pattern
 )
 OWN = re.compile("id|start time|last modified time|language")
 """Other columns that a form adds by itself."""
@@ -67,6 +68,10 @@ class _Form:
             column: (name[2].strip(), name[1])
             for column, name in matches.items()
             if name
+        } or {
+            column: (item, question)
+            for question, columns in surveys.questions_of(table).items()
+            for column, item in columns.items()
         }
         items = [
             column
@@ -232,11 +237,16 @@ def _take_grid(table: Table, options: layouts.ReadOptions, form: _Form) -> Taken
     questions = list(dict.fromkeys(item for _, item in form.grid.values()))
     if not questions:
         raise table.no_column("item")
+    if not all(map(GRID.fullmatch, form.grid)):
+        grids = surveys.questions_of(table)
+        question, grid = surveys.choose_question(table, options, grids)
+        return f"the columns of {question!r}", question, {**grid}
     question, wanted = questions[0], options.columns.score
     if len(questions) > 1 or wanted:
         question = roles.choose_score(wanted, questions, table.source)
-    pairs = ((name, item) for name, (item, of) in form.grid.items() if of == question)
-    return "the text in [...]", question or "score", dict(pairs)
+    items = {name: item for name, (item, of) in form.grid.items() if of == question}
+    surveys.require_order(table, options, question, items)
+    return "the text in [...]", question or "score", {**items}
 
 
 FORMS = layouts.Layout(

@@ -185,7 +185,9 @@ def recognise(table: Table, options: ReadOptions) -> tuple[Layout, str]:
         if home.marks and (deep or not names.isdisjoint(home.marks))
     ]
     # Of a form the last responses count, whatever columns the user names.
-    form = _matches(["forms"] if "forms" in marked else [], table, options)
+    surveys = [name for name in ("forms", "surveys") if name in marked]
+    surveys += ["surveys"] if "forms" in surveys and columns.rank else []
+    form = _matches(dict.fromkeys(surveys), table, options)
     if match := next(form, None):
         return match
     if options.rows:

@@ -119,7 +119,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         source: Path, "-" for standard input, an open stream of bytes or text, or a
             dataframe.
         format: What the file is: "hotcrp", "openreview", "cmt", "easychair", "moodle",
-            "canvas", "gavel", "forms", "wide" or "long". By default the columns tell.
+            "canvas", "gavel", "forms", "surveys", "wide" or "long". By default the
+            columns tell.
         reviewer: Column of the reviewer, or several that name one together with +
             between them, "judge+prompt"; "people" or "seats" behind them, or alone,
             says whether a label is one person or somebody else at each item.
