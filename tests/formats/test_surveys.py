@@ -50,7 +50,8 @@ def test_ranks_and_words_are_asked_for_once_with_the_option_to_type() -> None:
     shown = "'Please rank the talks, 1 being the best.'"
     assert said == (
         f"t.csv: Answers to {shown} look like ranks. If 1 is best, say rank= or "
-        f"--column rank={shown}; if the highest is best, say --scale '1<2<3<4'."
+        f"--column rank={shown}; if the highest is best, say lower_is_better=False or "
+        "--higher-is-better."
     )
     best = read(data, rank="Please rank")
     assert best.n_ratings == 4 * PEOPLE
@@ -59,7 +60,7 @@ def test_ranks_and_words_are_asked_for_once_with_the_option_to_type() -> None:
         "'Age'."
     )
     assert "encoding" in notices(best)
-    high = read(data, scale="1<2<3<4")
+    high = read(data, lower_is_better=False)
     assert high.n_ratings == 4 * PEOPLE
     assert refused(lookalikes.grid_of_words()) == (
         "t.csv: Answers to 'Q6' are words: 'fair', 'good', 'poor'. Say their order, "

@@ -271,12 +271,11 @@ def require_order(
         return
     pooled = pl.concat([filled_cells(table.columns[column]) for column in items])
     shown = cut_alike([question])[0]
-    if _are_ranks(table, items, question):
-        order = "<".join(map(str, range(1, len(items) + 1)))
+    if options.lower_is_better is None and _are_ranks(table, items, question):
         raise table.source.whole(
             f"Answers to {quote(shown)} look like ranks. If 1 is best, say rank= or "
-            f"--column rank={shlex.quote(shown)}; if the highest is best, say --scale "
-            f"{shlex.quote(order)}."
+            f"--column rank={shlex.quote(shown)}; if the highest is best, say "
+            "lower_is_better=False or --higher-is-better."
         )
     words = pooled.unique().sort()
     if not are_scores(pooled).any():
