@@ -45,6 +45,11 @@ PLATFORMS = {
             *("internal id", "prolific pid", "submitdate", "date submitted"),
         ),
     ),
+    "pretalx": Home("answers", ("proposal id",)),
+    "labelstudio": Home("answers", ("annotations",)),
+    "argilla": Home("answers", ("responses",)),
+    "inspect": Home("answers", ("eval.model",)),
+    "peerread": Home("peerread", ("recommendation",)),
     "wide": Home("wide"),
     "long": Home("long"),
 }

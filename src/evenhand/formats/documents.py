@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_KEYS = 1000
 LISTS = ("notes", "reviews")
+PAGES = ("notes", "results")
+"""What an answer of an API calls its records."""
 SCALARS = (str, int, float, bool)
 EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, ...].'
 
@@ -105,6 +107,20 @@ def entries(document: object, source: Source) -> list[dict[str, object]]:
     return document
 
 
+def top_records(document: object) -> list[dict[str, object]]:
+    """Return the records of a document: those of its list, of a page of an API, or it.
+
+    Examples:
+        >>> top_records({"count": 1, "results": [{"id": "x"}]})
+        [{'id': 'x'}]
+    """
+    if isinstance(document, dict):
+        pages = (document.get(key) for key in PAGES)
+        document = next((page for page in pages if isinstance(page, list)), [document])
+    several = document if isinstance(document, list) else []
+    return [record for record in several if isinstance(record, dict)]
+
+
 def flatten(document: object, source: Source) -> dict[str, list[object]]:
     """Lay out a document as columns, a row for each entry.
 
@@ -116,7 +132,7 @@ def flatten(document: object, source: Source) -> dict[str, list[object]]:
         >>> flatten([{"a": 1, "b": {"c": ["x"]}}, {"a": 2}], Source())
         {'a': [1, 2], 'b.c': ['x', None]}
     """
-    rows = [_flat(entry) for entry in entries(document, source)]
+    rows = [flat_fields(entry) for entry in entries(document, source)]
     names: dict[str, None] = {}
     for row, entry in enumerate(rows):
         names.update(dict.fromkeys(filter(None, entry)))
@@ -126,7 +142,13 @@ def flatten(document: object, source: Source) -> dict[str, list[object]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _flat(entry: dict[str, object]) -> dict[str, object]:
+def flat_fields(entry: dict[str, object]) -> dict[str, object]:
+    """Return the plain values of a record, those in objects inside it by dotted names.
+
+    Examples:
+        >>> flat_fields({"a": 1, "b": {"c": ["x"]}, "d": [1, 2]})
+        {'a': 1, 'b.c': 'x'}
+    """
     fields: dict[str, object] = {}
     waiting = [("", entry)]
     while waiting:

@@ -149,6 +149,12 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "other file left out.",
     "not_done": "{rows:#review} without any points left out.",
     "failed_votes": "{rows:#vote} that failed left out.",
+    "unscored_comments": "{rows:#comment} without a score left out.",
+    "repeated_records": "{rows:#review} that {rows:repeats|repeat} another word for "
+    "word left out.",
+    "cancelled_answers": "{rows:#answer} that {rows:was|were} not submitted left out.",
+    "unscored_samples": "{rows:#sample} without a score left out.",
+    "empty_lists": "{rows:#record} without any {list!r} left out.",
     "skipped_decisions": "{rows:#decision} without a winner or a loser left out.",
     "submissions_unknown": "Without the table of submissions and its columns "
     "'authorid' and 'example', assessments of example submissions and of one's own "
