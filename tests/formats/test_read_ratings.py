@@ -105,7 +105,6 @@ def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         "ratigns.csv": f"There is no such file, did you mean {str(near)!r}?",
         "zzz": "There is no such file.",
         "nowhere/r.csv": f"There is no folder {str(tmp_path / 'nowhere')!r}.",
-        "": "This is a folder. Give a file in it.",
     }.items():
         path = tmp_path / name
         assert source_refused(path) == f"{path}: {words}"
@@ -122,7 +121,7 @@ def test_a_file_without_permission_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert source_refused("a.csv") == said
 
 
-@pytest.mark.parametrize("wrong", [5, None, ["a.csv"], "a\0b.csv", ""])
+@pytest.mark.parametrize("wrong", [5, None, [], [5], "a\0b.csv", ""])
 def test_what_is_no_file_is_refused(wrong: object) -> None:
     named = "the name of a file" if isinstance(wrong, str) else "a file name, '-', an"
     said = source_refused(wrong, OptionError)

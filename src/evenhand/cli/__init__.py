@@ -20,7 +20,18 @@ from evenhand.errors import EvenhandError, printable, unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-OWN = ("demo", "compare", "rank", "grade", "check", "count", "query", "assign", "audit")
+OWN = (
+    "demo",
+    "read",
+    "compare",
+    "rank",
+    "grade",
+    "check",
+    "count",
+    "query",
+    "assign",
+    "audit",
+)
 STUDY = dict.fromkeys(("simulate", "reproduce", "theorems", "methods"), "study")
 COMMANDS = {name: name for name in (*OWN, "serve")} | STUDY | {"query": "count"}
 """The module of each command, in the order in which people meet them."""
@@ -104,6 +115,7 @@ def cli() -> None:
     \b
     Start here:
       evenhand demo                      a small conference, start to end
+      evenhand read ratings.csv          what your file is read as
       evenhand compare ratings.csv       which of two items is better
       evenhand rank ratings.csv          order many items
       evenhand grade ratings.csv         give marks, with their errors

@@ -184,7 +184,7 @@ FILE_OPTIONS = (
         "letter; or /10, to put scores such as 4/5 onto 0 to 10.",
     ),
     reading("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
-    reading("--sheet NAME", "Sheet of a workbook."),
+    reading("--sheet NAME", "Sheet of a workbook, or list of records within JSON."),
     reading(
         "--table KEY=VALUE...",
         "How FILE is written, if it is not recognised: --encoding NAME (utf-16, "
@@ -282,10 +282,21 @@ def method_option(default: str, example: str) -> Decorator:
     )
 
 
+def file_argument(name: str, metavar: str, *, required: bool = True) -> Decorator:
+    """Add an argument for one file, or several of one kind; None if there is none."""
+
+    def one_or_several(*given: Any) -> str | tuple[str, ...] | None:  # noqa: ANN401 - click's
+        files: tuple[str, ...] = given[-1]
+        return files[0] if len(files) == 1 else files or None
+
+    more: Any = {"callback": one_or_several, "required": required}
+    return click.argument(name, metavar=metavar, nargs=-1, **more)
+
+
 def reading_options(
     *, file: bool = True, many: bool = True
 ) -> Callable[[Command], Command]:
     """Add FILE and the options that say how to read it, all or those for two items."""
-    named = (click.argument("file", metavar="FILE"),) if file else ()
+    named = (file_argument("file", "FILE"),) if file else ()
     more = MANY_OPTIONS if many else ()
     return options(*named, *FILE_OPTIONS, *more, *RARE_OPTIONS)

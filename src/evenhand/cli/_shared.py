@@ -104,13 +104,24 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     return ReadOptions(named, **wished, **settings, merge=merge), companion
 
 
+def file_inputs(file: str | Sequence[str]) -> dict[str, str]:
+    """Return the files that are read, by what messages call them."""
+    if isinstance(file, str):
+        return {"FILE": file}
+    return {f"FILE {name}": name for name in file}
+
+
 def read(
-    file: str, options: ReadOptions, companion: str | None, *, counts: bool = False
+    file: str | Sequence[str],
+    options: ReadOptions,
+    companion: str | None,
+    *,
+    counts: bool = False,
 ) -> tuple[Any, list[Output]]:
     """Read the ratings of a command.
 
     Args:
-        file: Path, or "-" for standard input.
+        file: Path, or "-" for standard input; or several paths.
         options: How to read it.
         companion: Second file of the same export.
         counts: Whether counts of scores will do.
@@ -120,7 +131,7 @@ def read(
     """
     from evenhand.formats import reading
 
-    with working(f"Reading {file}"):
+    with working(f"Reading {' '.join(file_inputs(file).values())}"):
         counts = counts and companion is None
         ratings, key = reading.read(file, options, companion=companion, counts=counts)
     return ratings, [key.output()] if key is not None and key.is_new else []
@@ -311,7 +322,7 @@ class Job:
         record, *hidden = evidence_in(evidence)
         inputs = {"--with": companion, "--anonymise": self._key, **(more or {})}
         inputs |= dict(zip(("its seal", "its secret"), hidden, strict=True))
-        inputs |= {"--assignment": record, "FILE": self._file}
+        inputs |= {"--assignment": record, **file_inputs(self._file)}
         written = {"--output": self._shown["output"], "--record": self._record}
         written["--report"] = self._report
         tables = {f"--export {Path(path).resolve()}": path for _, path in self._exports}
@@ -393,7 +404,8 @@ class Job:
                 if isinstance(result, Ranking):
                     warp = page.warp_beside(result)
                 typed = click.get_current_context().meta.get(ARGUMENTS, ())
-                name = "" if self._file == STDIN else Path(self._file).name
+                files_read = [*file_inputs(self._file).values()]
+                name = "" if self._file == STDIN else Path(files_read[0]).name
                 line = shlex.join(["evenhand", *typed])
                 replay = page.Replay(line, audit, name)
                 html = page.report(
@@ -433,16 +445,24 @@ def _exports(
     return folder, tables
 
 
-def audit_words(context: click.Context, record: str, file: str) -> str:
+def audit_words(context: click.Context, record: str, file: str | Sequence[str]) -> str:
     """Return the audit of a record, with the options that its command read with."""
     from evenhand.cli.audit import command
 
-    audit_options = {param.opts[0] for param in command.params} - {"--json", "-o"}
-    words = ["evenhand", "audit", record, file]
+    words = ["evenhand", "audit", record, *file_inputs(file).values()]
+    return command_words(context, command, words)
+
+
+def command_words(
+    context: click.Context, command: click.Command, words: list[str]
+) -> str:
+    """Return the words of a command, with the options of this run that it has, too."""
+    own = {param.opts[0] for param in command.params} - {"--json", "-o"}
     for param in context.command.params:
         value = context.params.get(str(param.name))
         for argument in value if isinstance(value, tuple) else [value]:
-            if param.opts[0] not in audit_options or argument is None:
+            is_option = isinstance(param, click.Option) and param.opts[0] in own
+            if not is_option or argument is None:
                 continue
             if isinstance(argument, bool):
                 words += param.opts if argument else param.secondary_opts

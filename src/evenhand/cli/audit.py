@@ -11,6 +11,8 @@ from evenhand.cli._options import option
 from evenhand.errors import OptionError, must_be, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evenhand.records.replay import Audit
 
 DIFFERS = 1
@@ -18,7 +20,7 @@ DIFFERS = 1
 
 @click.command("audit", cls=_options.Grouped)
 @click.argument("record", metavar="RECORD")
-@click.argument("ratings", metavar="[RATINGS]", required=False)
+@_options.file_argument("ratings", "[RATINGS]", required=False)
 @option(
     "--assignment FOLDER", "For a decision, the folder or the record of its assignment."
 )
@@ -33,7 +35,7 @@ def command(
     context: click.Context,
     /,
     record: str,
-    ratings: str | None,
+    ratings: str | Sequence[str] | None,
     **options: Any,  # noqa: ANN401 - click's values
 ) -> None:
     """Verify a record by replaying every step.
@@ -63,7 +65,9 @@ def command(
         context.exit(DIFFERS)
 
 
-def _replay(record: str, ratings: str | None, options: dict[str, Any]) -> Audit:
+def _replay(
+    record: str, ratings: str | Sequence[str] | None, options: dict[str, Any]
+) -> Audit:
     """Check a decision or an assignment."""
     from evenhand.records.replay import audit
 
@@ -78,7 +82,8 @@ def _replay(record: str, ratings: str | None, options: dict[str, Any]) -> Audit:
         record, assignment = str(assignment), None
     seal, secret = options["seal"] or seal, options["secret"] or secret
     reading, companion = _shared.take_reading(options)
-    files = {"RECORD": record, "RATINGS": ratings, "--assignment": assignment}
+    files = {"RECORD": record, "--assignment": assignment}
+    files |= _shared.file_inputs(ratings or ())
     files |= {"--seal": seal, "--secret": secret, "--with": companion}
     files["--anonymise"] = reading.anonymise
     _shared.check_paths({"--output": options["output"]}, files)
@@ -92,7 +97,7 @@ def _replay(record: str, ratings: str | None, options: dict[str, Any]) -> Audit:
     return audit(record, read, assignment=assignment, seal=published, secret=revealed)
 
 
-def _bundle(path: str, ratings: str | None, options: dict[str, Any]) -> Audit:
+def _bundle(path: str, ratings: object, options: dict[str, Any]) -> Audit:
     """Check a bundle, which needs nothing but a seal that somebody noted."""
     from evenhand.records.bundle import audit_bundle
 

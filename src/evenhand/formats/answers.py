@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from evenhand.errors import quote
 from evenhand.formats import layouts, roles
 from evenhand.formats.documents import flat_fields, flatten, top_records
-from evenhand.formats.scale import may_be_scores
+from evenhand.formats.scale import are_scores, filled_cells, may_be_scores
 from evenhand.formats.tables import Table, as_text, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from evenhand.formats.layouts import LongForm, ReadOptions
 
@@ -49,12 +51,15 @@ def _label_studio(task: Fields) -> Iterator[Answered]:
     for annotation in _objects(task.get("annotations")):
         writer = flat_fields({"completed_by": annotation.get("completed_by")})
         answers = {
-            as_text(result.get("from_name")): result["value"].get(result.get("type"))
+            as_text(result.get("from_name")): value.get(result.get("type"))
             for result in _objects(annotation.get("result"))
-            if result.get("type") in RATED and isinstance(result.get("value"), dict)
+            if isinstance(value := result.get("value"), dict)
+            and result.get("type") in RATED
         }
         cancelled = annotation.get("was_cancelled") is True
-        yield Answered(shared | writer, answers, "cancelled_answers" if cancelled else "")
+        yield Answered(
+            shared | writer, answers, "cancelled_answers" if cancelled else ""
+        )
 
 
 def _argilla(record: Fields) -> Iterator[Answered]:
@@ -62,7 +67,9 @@ def _argilla(record: Fields) -> Iterator[Answered]:
     rows: dict[object, Fields] = {}
     for question in (key.removesuffix(USERS) for key in record if key.endswith(USERS)):
         parts = (record.get(question + part) for part in (USERS, RESPONSES, STATUS))
-        users, values, states = (part if isinstance(part, list) else [] for part in parts)
+        users, values, states = (
+            part if isinstance(part, list) else [] for part in parts
+        )
         states = states or ["submitted"] * len(users)
         for user, value, state in zip(users, values, states, strict=False):
             answers = rows.setdefault(as_text(user), {})
@@ -97,7 +104,7 @@ def _inspect(log: Fields) -> Iterator[Answered]:
             label = f"{about.get('eval.task')} / {scorer} / {place}"
             fields = {"model": about.get("eval.model"), SCORER: label}
             score = GRADES.get(value, value) if isinstance(value, str) else value
-            number = float(score) if isinstance(score, bool) else score
+            number = float(score) if isinstance(score, int | float) else score
             reason = "unscored_samples" if value is None else ""
             yield Answered(fields, {"score": number}, reason)
 
@@ -125,12 +132,15 @@ def _read(
         for name in answered.answers
     }
     values = [
-        answered.fields | {questions[name]: answered.answers[name] for name in answered.answers}
+        answered.fields
+        | {questions[name]: answered.answers[name] for name in answered.answers}
         for _, answered in rows
     ]
     raw = Table.of(flatten(values, source), source)
     codes = dict.fromkeys(answered.reason for _, answered in rows if answered.reason)
-    reasons = {code: [answered.reason == code for _, answered in rows] for code in codes}
+    reasons = {
+        code: [answered.reason == code for _, answered in rows] for code in codes
+    }
     raw = replace(raw, notices=table.notices).leave_out("answer", reasons)
     fields = {
         name: raw.columns[name]
@@ -141,7 +151,20 @@ def _read(
     reviewer = raw.column_for("reviewer", options.columns.reviewer, *places[1])
     titles = roles.titles_by_item(raw.texts(item), raw.texts("data.title", "title"))
     choose = roles.among(fields, raw.source)
+    if not options.columns.score and len(numbers := _number_fields(fields)) == 1:
+        columns = replace(options.columns, score=numbers[0])
+        options = replace(options, columns=columns)
     return roles.long_form(raw, options, choose, item, reviewer, titles)
+
+
+def _number_fields(fields: Mapping[str, pl.Series]) -> list[str]:
+    """Return the questions that are answered with numbers, but for confidences."""
+    return [
+        name
+        for name, values in fields.items()
+        if are_scores(filled_cells(values)).all()
+        and not roles.ABOUT_REVIEWERS.search(plain(name))
+    ]
 
 
 def _has_keys(*keys: str) -> Callable[[Table, ReadOptions], str]:
@@ -207,8 +230,8 @@ def read_inspect(table: Table, options: ReadOptions) -> LongForm:
     models = {*long.table.texts("item")}
     if len(models) == 1:
         raise table.source.whole(
-            f"These are scores of one model, {quote(models.pop())}, and one model cannot "
-            "be ranked. Give the logs of several, as in evenhand rank logs/*.json."
+            f"These are scores of one model, {quote(models.pop())}, and one model "
+            "cannot be ranked. Give the logs of several: evenhand rank logs/*.json."
         )
     return long
 
@@ -224,7 +247,10 @@ LABELSTUDIO = layouts.Layout(
     ),
 )
 ARGILLA = layouts.Layout(
-    "argilla", "Argilla", recognise_argilla, partial(_read, _argilla, (("id",), ("user",)))
+    "argilla",
+    "Argilla",
+    recognise_argilla,
+    partial(_read, _argilla, (("id",), ("user",))),
 )
 PRETALX = layouts.Layout("pretalx", "pretalx", recognise_pretalx, read_pretalx)
 INSPECT = layouts.Layout(

@@ -6,15 +6,19 @@ The bytes say how a file is stored, whatever it is called.
 from __future__ import annotations
 
 import difflib
+import glob
 import os
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from evenhand.errors import RatingsError, must_be
 from evenhand.unpacking import GZIP, ZIP, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -23,6 +27,7 @@ JSON_LINES = re.compile(rb"\{.*\}[ \r]*\n\s*\{")
 MARKUP = re.compile(rb"(?i)<(?:\?xml|!--|!doctype|html|head|body|table|div|meta)")
 OLE, PARQUET = b"\xd0\xcf\x11\xe0", b"PAR1"
 UTF8_MARK = b"\xef\xbb\xbf"
+PATTERN = re.compile(r"[*?\[]")
 NETWORK = "Nothing is fetched from the network. Download the file and give its name."
 STDIN = "<stdin>"
 STREAM = "<stream>"
@@ -78,6 +83,33 @@ def fetch(source: Readable, most: int | None = None) -> File:
     return File(name, data, format_of(name, data))
 
 
+def paths_of(source: Readable | Sequence[Readable]) -> list[Readable]:
+    """Return the files that are meant by a list, a folder or a pattern such as *.json.
+
+    Raises:
+        RatingsError: If a folder is empty, or nothing matches a pattern.
+
+    Examples:
+        >>> paths_of(["a.csv", "b.csv"]), paths_of("-")
+        (['a.csv', 'b.csv'], ['-'])
+    """
+    if isinstance(source, list | tuple) and source:
+        return [path for part in source for path in paths_of(part)]
+    if not isinstance(source, str | os.PathLike):
+        return [source]  # type: ignore[list-item]  # a stream
+    name = os.fsdecode(source)
+    # A name that is too long is no folder; Path.is_dir would raise.
+    if os.path.isdir(name):  # noqa: PTH112
+        paths = sorted(glob.glob(os.path.join(glob.escape(name), "*")))  # noqa: PTH118, PTH207
+        files = [path for path in paths if not Path(path).is_dir()]
+        if not files:
+            raise RatingsError(f"{name}: The folder holds no file that can be read.")
+        return [*files]
+    if not PATTERN.search(name) or os.path.exists(name):  # noqa: PTH110
+        return [source]
+    return [*sorted(glob.glob(name))] or [source]  # noqa: PTH207
+
+
 def _file(name: str) -> bytes:
     if not name or "\0" in name:
         raise must_be("source", "the name of a file", name)
@@ -87,7 +119,7 @@ def _file(name: str) -> bytes:
     except FileNotFoundError:
         reason = NETWORK if "://" in name else _why_not_there(path)
     except IsADirectoryError:
-        reason = "This is a folder. Give a file in it."
+        reason = "This is a folder."
     except OSError as error:
         reason = f"The file cannot be read: {error.strerror or error}."
     raise RatingsError(f"{name}: {reason}")

@@ -1,4 +1,4 @@
-"""Lists within records, one level or more: the reviews of a paper, the votes of a country.
+"""Lists within records: the reviews of a paper, the votes of a country.
 
 Each record of the list that is meant becomes a row with the fields of its parents. A
 file that can be read without is read without.
@@ -76,8 +76,8 @@ def unfold(table: Table, options: ReadOptions) -> tuple[Table, ReadOptions]:
 def _require_no_sheet(table: Table, options: ReadOptions) -> Table:
     if options.sheet and table.document is not None:
         raise table.source.whole(
-            f"There is no list of records within records to be named by {options.sheet!r}"
-            ". Leave out sheet= or --sheet."
+            f"There is no list {options.sheet!r} of records within records. Leave out "
+            "sheet= or --sheet."
         )
     return table
 
@@ -107,27 +107,32 @@ def _is_readable(table: Table, options: ReadOptions) -> bool:
     try:
         find_columns(list(table.columns), Columns(), table.source)
     except RatingsError:
-        return bool(peerread.recognise(table, options))
+        return False
     return True
 
 
 def _rows(table: Table, parents: list[Fields], path: Path) -> Table:
     rows: list[Fields] = []
     places: list[int] = []
+    empty = 0
     for place, parent in enumerate(parents):
-        unfolded = list(_unfolded(parent, path))
-        rows += unfolded
-        places += [place] * len(unfolded)
+        for row in _unfolded(parent, path):
+            empty += not row
+            if row:
+                rows.append(row)
+                places.append(place)
     source = table.source.keep(places)
     unfolded_table = Table.of(flatten(rows, source), source)
-    empty = len(parents) - len({*places})
     if empty:
         unfolded_table = unfolded_table.warn("empty_lists", rows=empty, list=path[-1])
     return replace(unfolded_table, notices=table.notices + unfolded_table.notices)
 
 
 def _unfolded(record: Fields, path: Path) -> Iterator[Fields]:
-    """Yield the fields of each record at the end of a path, with its parents'."""
+    """Yield the fields of each record at the end of a path, with its parents'.
+
+    A parent without any record yields an empty one.
+    """
     if not path:
         yield flat_fields(record)
         return
@@ -136,10 +141,14 @@ def _unfolded(record: Fields, path: Path) -> Iterator[Fields]:
         inner = record
         for key in path[0].split("."):
             inner = inner.get(key) if isinstance(inner, dict) else None
-    for entry in top_records(inner) if isinstance(inner, list) else ():
+    records = top_records(inner) if isinstance(inner, list) else []
+    if not records:
+        yield {}
+    for entry in records:
         for own in _unfolded(entry, path[1:]):
-            shared = {PARENT + name: fields[name] for name in fields.keys() & own.keys()}
-            yield {**fields, **own, **shared}
+            twice = fields.keys() & own.keys()
+            shared = {PARENT + name: fields[name] for name in sorted(twice)}
+            yield {**fields, **own, **shared} if own else {}
 
 
 def _choose(table: Table, tables: dict[Path, Table], options: ReadOptions) -> Path:
@@ -149,9 +158,15 @@ def _choose(table: Table, tables: dict[Path, Table], options: ReadOptions) -> Pa
         if options.sheet not in names:
             raise table.source.unknown("list", options.sheet, names)
         return names[options.sheet]
-    sure = [path for path, rows in tables.items() if _is_readable(rows, options)]
+    sure = [
+        path
+        for path, rows in tables.items()
+        if _is_readable(rows, options) or peerread.recognise(rows, options)
+    ]
     # What is inside a list of ratings has all the ratings' fields, too.
-    sure = [path for path in sure if not any(path[:n] in sure for n in range(len(path)))]
+    sure = [
+        path for path in sure if not any(path[:n] in sure for n in range(len(path)))
+    ]
     if not sure and layout_of("wide").recognise(table, options):
         return ()
     usual = [path for path in tables if path[-1] in LISTS]
@@ -159,7 +174,7 @@ def _choose(table: Table, tables: dict[Path, Table], options: ReadOptions) -> Pa
     if len(likely) > 1:
         several = [".".join(path) for path in likely]
         raise table.source.whole(
-            f"Several lists of records may be meant: {listing(several)}. Say which with "
-            f"sheet= or --sheet, as in --sheet {several[0]}."
+            f"Several lists of records may be meant: {listing(several)}. Say which "
+            f"with sheet= or --sheet, as in --sheet {several[0]}."
         )
     return likely[0]

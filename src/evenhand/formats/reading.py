@@ -30,7 +30,7 @@ from evenhand.errors import (
     unknown,
 )
 from evenhand.formats import roles
-from evenhand.formats.files import Readable, fetch
+from evenhand.formats.files import File, Readable, fetch, paths_of
 from evenhand.formats.layouts import LongForm, ReadOptions, layout_of, recognise
 from evenhand.formats.tables import (
     Table,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from evenhand.claims import Label
     from evenhand.engines import counts
     from evenhand.engines.counts import Counts, Once
-    from evenhand.formats import anonymise, repeats
+    from evenhand.formats import anonymise, nested, repeats, stacking
     from evenhand.formats import scale as scales
     from evenhand.formats.anonymise import Key
 else:
@@ -67,6 +67,8 @@ else:
     _outputs, counts = lazy("evenhand._outputs"), lazy("evenhand.engines.counts")
     anonymise = lazy("evenhand.formats.anonymise")
     repeats = lazy("evenhand.formats.repeats")
+    nested = lazy("evenhand.formats.nested")
+    stacking = lazy("evenhand.formats.stacking")
     scales = lazy("evenhand.formats.scale")
 
 Names = str | Iterable[object]
@@ -78,7 +80,7 @@ AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
 
 
 def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command line
-    source: Readable | IntoDataFrame,
+    source: Readable | Sequence[Readable] | IntoDataFrame,
     *,
     format: str | None = None,  # noqa: A002 - the option's name on the command line
     reviewer: str | None = None,
@@ -117,10 +119,11 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
 
     Args:
         source: Path, "-" for standard input, an open stream of bytes or text, or a
-            dataframe.
+            dataframe; or a folder, a pattern such as "reviews/*.json" or a list, for
+            several files of one kind.
         format: What the file is: "hotcrp", "openreview", "cmt", "easychair", "moodle",
-            "canvas", "gavel", "forms", "surveys", "wide" or "long". By default the
-            columns tell.
+            "canvas", "gavel", "forms", "surveys", "pretalx", "labelstudio", "argilla",
+            "inspect", "peerread", "wide" or "long". By default the columns tell.
         reviewer: Column of the reviewer, or several that name one together with +
             between them, "judge+prompt"; "people" or "seats" behind them, or alone,
             says whether a label is one person or somebody else at each item.
@@ -140,7 +143,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         only: Items and reviewers to keep, by label.
         rows: What the rows of a wide table are: "items" or "reviewers".
         companion: Second file of the same export, where a platform splits it.
-        sheet: Sheet of a workbook; by default the only one that holds anything.
+        sheet: Sheet of a workbook, or list of records within JSON; by default the only
+            one that holds anything.
         encoding: Encoding of a text, such as "windows-1252" or "mac". By default UTF-8,
             UTF-16, Windows-1252 and Mac Roman are told apart.
         delimiter: What separates fields of a text, such as ";" or "tab".
@@ -196,7 +200,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
 
 
 def read(
-    source: Readable | IntoDataFrame,
+    source: Readable | Sequence[Readable] | IntoDataFrame,
     options: ReadOptions,
     *,
     companion: Readable | IntoDataFrame | None = None,
@@ -247,7 +251,7 @@ def read(
 
 
 def read_counts(
-    source: Readable | IntoDataFrame,
+    source: Readable | Sequence[Readable] | IntoDataFrame,
     *,
     item: str | None = None,
     score: str | None = None,
@@ -338,7 +342,7 @@ def _ratings(
 
 
 def _table(
-    source: Readable | IntoDataFrame, options: ReadOptions
+    source: Readable | Sequence[Readable] | IntoDataFrame, options: ReadOptions
 ) -> tuple[Table, ReadOptions]:
     """Read a file's cells, join columns such as judge+prompt, and say of commas.
 
@@ -355,20 +359,11 @@ def _table(
         values = {name: column_values(column) for name, column in columns.items()}
         table = Table.of(values, Source())
     else:
-        file = fetch(frame)
-        if file.format != "excel":
-            refuse_option("sheet", options.sheet, f"for {file.format}")
-        if file.format in ("excel", "parquet"):
-            refuse_option("encoding", options.encoding, f"for {file.format}")
-        if file.format != "csv" and not options.encoding:
-            refuse_option("delimiter", options.delimiter, f"for {file.format}")
-        table = read_table(
-            file,
-            options.sheet,
-            TextOptions(
-                options.encoding, options.delimiter, options.header, bool(options.rows)
-            ),
-        )
+        files = [fetch(path) for path in paths_of(frame)]
+        tables = [_file_table(file, options) for file in files]
+        table = tables[0] if len(tables) == 1 else stacking.stack_tables(tables)
+        if table.document is not None:
+            table, options = nested.unfold(table, options)
     parts, people = take_naming(options.columns.reviewer.split("+"), table.columns)
     named = replace(options.columns, reviewer="+".join(parts))
     options = replace(options, columns=named, people=people)
@@ -385,6 +380,18 @@ def _without_columns(table: Table, names: Sequence[str]) -> Table:
     columns = table.columns.items()
     kept = {name: values for name, values in columns if name not in names}
     return replace(table, columns=kept)
+
+
+def _file_table(file: File, options: ReadOptions) -> Table:
+    if file.format not in ("excel", "json", "jsonl"):
+        refuse_option("sheet", options.sheet, f"for {file.format}")
+    if file.format in ("excel", "parquet"):
+        refuse_option("encoding", options.encoding, f"for {file.format}")
+    if file.format != "csv" and not options.encoding:
+        refuse_option("delimiter", options.delimiter, f"for {file.format}")
+    header, has_rows = options.header, bool(options.rows)
+    text = TextOptions(options.encoding, options.delimiter, header, has_rows)
+    return read_table(file, options.sheet, text)
 
 
 def _labels(option: str, names: Names) -> tuple[str, ...]:

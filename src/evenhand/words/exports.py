@@ -267,8 +267,14 @@ def _contradictions(ratings: Ratings, found: Check) -> pl.DataFrame:
     return _add_titles(_rows(rows, names), ratings, "first", "second")
 
 
-def _ratings(ratings: Ratings, _: object) -> pl.DataFrame:
-    """Return what was read, so that reading it again gives the same ratings."""
+def ratings_table(ratings: Ratings, _: object = None) -> pl.DataFrame:
+    """Return what was read, so that reading it again gives the same ratings.
+
+    Examples:
+        >>> from evenhand import Ratings
+        >>> ratings_table(Ratings(["a"], ["x"], [1])).rows()
+        [('a', 'x', 1)]
+    """
     if ratings.kind == "comparisons":
         return _pairs(ratings)
     frame = ratings.to_frame()
@@ -316,7 +322,7 @@ MAKERS: dict[str, Maker] = {
     "grades": lambda ratings, it: _add_titles(it.to_frame(), ratings, "item"),
     "comparison": _comparison,
     "contradictions": _contradictions,
-    "ratings": _ratings,
+    "ratings": ratings_table,
 }
 
 
