@@ -15,7 +15,7 @@ from evenhand.errors import RatingsError
 Document = dict[str, Any] | list[Any]
 
 
-def read(document: object, **options: str) -> eh.Ratings:
+def read(document: object, **options: Any) -> eh.Ratings:  # noqa: ANN401 - any option
     stream = io.StringIO(json.dumps(document))
     stream.name = "r.json"
     return eh.read_ratings(stream, **options)
