@@ -72,9 +72,9 @@ def centred(sheets: Sheets, items: Sequence[int], layer: Layer) -> list[Fraction
 @pytest.mark.parametrize(
     ("claim", "broken"),
     [
-        ("Theorem G, strict", ("_guarded", only_the_statistic)),
-        ("Theorem G, strict", ("_guarded", against_the_statistic)),
-        ("Theorem D", ("_guarded", only_the_statistic)),
+        ("Theorem G, strict", ("_guarded_chance", only_the_statistic)),
+        ("Theorem G, strict", ("_guarded_chance", against_the_statistic)),
+        ("Theorem D", ("_guarded_chance", only_the_statistic)),
         ("Theorem K", ("sorter", leaning_away)),
         ("Theorem K", ("sorter", never_asking)),
     ],
@@ -114,7 +114,7 @@ def test_a_rule_below_a_half_is_found_out(monkeypatch: pytest.MonkeyPatch) -> No
     followed = rules.follow_statistic
     monkeypatch.setattr(claims_beyond, "FIXED", ("midrank",))
     assert checked("Theorem G").holds
-    monkeypatch.setattr(rules, "followed", lower)
+    monkeypatch.setattr(rules, "follow_statistic", lower)
     assert not checked("Theorem G").holds
 
 
@@ -127,7 +127,7 @@ def test_a_rule_with_a_margin_everywhere_is_found_out(
         return followed(statistic, one, two, trim=trim)
 
     followed = rules.follow_statistic
-    monkeypatch.setattr(rules, "followed", vote)
+    monkeypatch.setattr(rules, "follow_statistic", vote)
     assert not checked("Theorem D").holds
 
 

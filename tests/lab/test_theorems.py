@@ -228,7 +228,7 @@ def test_a_search_that_cannot_fail_would_be_seen(
         return followed(statistic, one, two, trim=trim)
 
     followed = rules.follow_statistic
-    monkeypatch.setattr(rules, "followed", vote)
+    monkeypatch.setattr(rules, "follow_statistic", vote)
     assert not checked("Can fail: sign")
     assert not checked("Theorem 3")
     monkeypatch.undo()
