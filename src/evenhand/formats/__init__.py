@@ -50,6 +50,13 @@ PLATFORMS = {
     "argilla": Home("answers", ("responses",)),
     "inspect": Home("answers", ("eval.model",)),
     "peerread": Home("peerread", ("recommendation",)),
+    "evaluation": Home(
+        "logs",
+        (
+            *("doc id", "question id", "item type", "item i", "judge score"),
+            *("scorer id", "points earned"),
+        ),
+    ),
     "wide": Home("wide"),
     "long": Home("long"),
 }

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 Fields = dict[str, object]
 Path = tuple[str, ...]
 """The keys of lists, from the outermost to that which is meant."""
-READ_WHOLE = ("openreview", "hotcrp", "labelstudio", "argilla", "pretalx", "inspect")
+READ_WHOLE = (
+    *("openreview", "hotcrp", "labelstudio", "argilla", "pretalx", "inspect"),
+    "evaluation",
+)
 """Layouts that take documents apart themselves."""
 PARENT = "parent."
 FILE = "file"

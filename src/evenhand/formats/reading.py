@@ -123,7 +123,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
             several files of one kind.
         format: What the file is: "hotcrp", "openreview", "cmt", "easychair", "moodle",
             "canvas", "gavel", "forms", "surveys", "pretalx", "labelstudio", "argilla",
-            "inspect", "peerread", "wide" or "long". By default the columns tell.
+            "inspect", "peerread", "evaluation", "wide" or "long". By default the
+            columns tell.
         reviewer: Column of the reviewer, or several that name one together with +
             between them, "judge+prompt"; "people" or "seats" behind them, or alone,
             says whether a label is one person or somebody else at each item.

@@ -54,7 +54,9 @@ def stack_tables(tables: Sequence[Table]) -> Table:
         _require_alike(first, table)
     names = [str(table.source.name) for table in tables]
     stems = [PurePath(name).stem for name in names]
-    if len({*stems}) < len(stems):
+    # Files of several folders may be told apart by these.
+    folders = {PurePath(name).parent for name in names}
+    if len({*stems}) < len(stems) or len(folders) > 1:
         stems = names
     if first.document is not None:
         records = [

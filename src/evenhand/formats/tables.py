@@ -61,6 +61,14 @@ HEADER_MARKS = frozenset({"SubmissionId", "Paper ID"})
 IMPORT_ID = '{"ImportId":'
 RESPONSES = {"Response", "Open-Ended Response"}
 """What SurveyMonkey writes below a question without options."""
+APPRAISE = "username", "system", "segment", "item type", "source", "target", "score"
+"""Columns of Appraise, which writes no names."""
+APPRAISE_LINE = re.compile(
+    r"(?:[^\t]+\t){3}(?:TGT|CHK|BAD|REF)[^\t]*\t(?:[A-Za-z]{2,3}(?:[-_]\w+)?\t){2}"
+    r"[0-9.]+(\t[^\t]+\t(?:True|False))?(?:\t.*)?"
+)
+"""What is in them: an annotator, a system, a segment, its type, languages, a score; and
+in some campaigns a document, and whether the score is for the whole of it."""
 PREAMBLE = 10
 LEAST_MEMORY = 2**30
 """What decoding a small file may take."""
@@ -441,11 +449,15 @@ def _text_table(
 ) -> Table:
     text = text or TextOptions()
     named, line = text.header, source.line
+    appraise = _appraise_names(header) if named is None else []
     guessed = named is None and text.matrix and _are_scores(header)
-    if guessed or named is False:
-        named, first = False, pl.DataFrame([header], rows.schema, orient="row")
+    if appraise or guessed or named is False:
+        named, first = (
+            None if appraise else False,
+            pl.DataFrame([header], rows.schema, orient="row"),
+        )
         rows = pl.concat([first, rows])
-        header = [str(place) for place in range(1, rows.width + 1)]
+        header = appraise or [str(place) for place in range(1, rows.width + 1)]
         source = replace(source, line=lambda row: line(row - 1))
     elif named is None:
         header, more = _header_rows(header, rows)
@@ -513,6 +525,20 @@ def _distinct(names: Sequence[str]) -> list[str]:
         times[name] += 1
         numbered.append(f"{name} ({times[name]})" if times[name] > 1 else name)
     return numbered
+
+
+def _appraise_names(cells: Sequence[str]) -> list[str]:
+    """Return names for a first line of Appraise, which has none; empty for others.
+
+    Examples:
+        >>> line = ["anna", "sys", "7", "TGT", "eng", "deu", "78", "doc1", "False"]
+        >>> _appraise_names(line)[6:]
+        ['score', 'document', 'column 9']
+    """
+    line = APPRAISE_LINE.fullmatch("\t".join(map(str.strip, cells)))
+    names = [*APPRAISE, "document"] if line and line[1] else [*APPRAISE]
+    more = range(len(names) + 1, len(cells) + 1)
+    return [*names, *(f"column {place}" for place in more)] if line else []
 
 
 def _unescape(column: pl.Series) -> pl.Series:

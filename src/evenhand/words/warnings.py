@@ -155,6 +155,10 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "cancelled_answers": "{rows:#answer} that {rows:was|were} not submitted left out.",
     "unscored_samples": "{rows:#sample} without a score left out.",
     "empty_lists": "{rows:#record} without any {list!r} left out.",
+    "failed_judgments": "{rows:#judgment} without a score left out.",
+    "control_items": "{rows:#judgment} of control items left out.",
+    "prompts": "Reviewers of one prompt may err together; for intervals by prompt "
+    "({prompts:,} of them) say cluster={column!r} in Python.",
     "skipped_decisions": "{rows:#decision} without a winner or a loser left out.",
     "submissions_unknown": "Without the table of submissions and its columns "
     "'authorid' and 'example', assessments of example submissions and of one's own "

@@ -1,0 +1,299 @@
+"""Files as the programs of others write them are read at the first try.
+
+Each look-alike is generated: few rows, with the names, nesting and oddities of the
+source. None needs an option.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evenhand.formats.reading import read_ratings
+from tests.formats.reader import Reader, scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Cells = list[list[object]]
+MODELS = ("birch", "cedar", "dune")
+
+
+def lines(*entries: object) -> str:
+    """Write JSON lines."""
+    return "".join(json.dumps(entry) + "\n" for entry in entries)
+
+
+def table(*rows: object) -> str:
+    """Write CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)  # type: ignore[arg-type]  # rows
+    return text.getvalue()
+
+
+@dataclass(frozen=True)
+class LookAlike:
+    """What a program writes, and what a right reading of it is.
+
+    Attributes:
+        files: The text of each file by its path.
+        read_as: How "Read as" begins.
+        scores: The score by reviewer and item.
+        left_out: How many rows were left out, by the code of the warning.
+    """
+
+    files: dict[str, str]
+    read_as: str
+    scores: Mapping[Any, object]
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+def mt_bench() -> LookAlike:
+    def judgment(question: int, model: str, turn: int, score: float) -> object:
+        entry = {"question_id": question, "model": model, "score": score, "turn": turn}
+        judge = ["gpt-4", "single-v1" if turn == 1 else "single-v1-multi-turn"]
+        more = {"judge": judge, "user_prompt": "[Question]", "judgment": "[[7]]"}
+        return entry | more | {"tstamp": 1686977341.5}
+
+    marks = [(81, "birch", 1, 9), (81, "cedar", 1, 7.5), (81, "birch", 2, 8)]
+    marks += [(81, "cedar", 2, -1), (82, "birch", 1, 3), (82, "cedar", 1, 4)]
+    return LookAlike(
+        {"gpt-4_single.jsonl": lines(*(judgment(*mark) for mark in marks))},
+        "an evaluation log, by columns 'question_id', 'model', 'judgment' and 'score' "
+        "of MT-Bench: item from 'model', reviewer from 'judge' + "
+        "'question_id' + 'turn', score from 'score'.",
+        {(f"gpt-4 / {q} / {turn}", model): s for q, model, turn, s in marks if s >= 0},
+        {"failed_judgments": 1},
+    )
+
+
+def appraise() -> LookAlike:
+    rows: Cells = []
+    for place, system in enumerate(MODELS):
+        rows += [
+            [
+                "engdeu01",
+                system,
+                str(segment),
+                "TGT",
+                "eng",
+                "deu",
+                60 + place + segment,
+            ]
+            for segment in (1, 2)
+        ]
+    rows += [["engdeu01", "birch", "1", "BAD", "eng", "deu", 3]]
+    rows += [["engdeu01", "birch", "2", "CHK", "eng", "deu", 61]]
+    return LookAlike(
+        {"campaign.csv": table(*([*row, 1690.5, 1720.25] for row in rows))},
+        "an evaluation log, by columns 'username', 'item type' and 'score' of Appraise",
+        {(f"{row[0]} / {row[2]}", row[1]): row[6] for row in rows if row[3] == "TGT"},
+        {"control_items": 2},
+    )
+
+
+def appraise_esa() -> LookAlike:
+    errors = json.dumps([{"start_i": 3, "end_i": 9, "severity": "minor"}])
+    marks = [
+        ("deu5", system, f"en-de_#_news_#_d1_#_{segment}", 80.5 - 5 * place)
+        for place, system in enumerate(MODELS)
+        for segment in range(2)
+    ]
+    tutorial = ("deu5", "birch", "tutorial_#_1", 50.0)
+    rows = [
+        (user, system, segment, "TGT", "eng", "deu", score, "d1#1", False, errors, 1, 2)
+        for user, system, segment, score in [tutorial, *marks]
+    ]
+    return LookAlike(
+        {"wave1.csv": table(*rows)},
+        "an evaluation log, by columns 'username', 'item type' and 'score' of Appraise",
+        {(f"{u} / d1#1 / {segment}", system): s for u, system, segment, s in marks},
+        {"control_items": 1},
+    )
+
+
+def wmt25() -> LookAlike:
+    def document(number: int) -> dict[str, Any]:
+        marks = {
+            system: {
+                "human1": 70 + 5 * place,
+                "errors1": [],
+                "annotator1": "a1",
+                "human2": 60 + 7 * place,
+                "errors2": [],
+                "annotator2": "a2",
+            }
+            for place, system in enumerate(MODELS)
+        }
+        texts = dict.fromkeys(MODELS, "Hallo")
+        return {
+            "scores": marks,
+            "src_text": "Hello",
+            "tgt_text": texts,
+            "doc_id": f"en-de_DE_#_news_#_x_#_{number}",
+        }
+
+    documents = [document(1), document(2), document(3) | {"scores": {}}]
+    documents[1]["scores"]["dune"]["human2"] = None
+    expected = {
+        (f"{marks[f'annotator{wave}']} / {entry['doc_id']}", system): score
+        for entry in documents
+        for system, marks in entry["scores"].items()
+        for wave in (1, 2)
+        if (score := marks[f"human{wave}"]) is not None
+    }
+    return LookAlike(
+        {"wmt25-humeval.jsonl": lines(*documents)},
+        "an evaluation log, by column 'doc_id' of WMT: item from 'system'",
+        expected,
+        {"failed_judgments": 1},
+    )
+
+
+def pearmut() -> LookAlike:
+    def entry(user: str, place: int | str, *marks: dict[str, float]) -> object:
+        segments = [
+            {name: {"score": mark, "error_spans": []} for name, mark in models.items()}
+            for models in marks
+        ]
+        texts = [
+            {"src": "Hi", "tgt": {}, "item_id": f"d{place}.{n}"}
+            for n, _ in enumerate(marks)
+        ]
+        more = {"item": texts, "annotation": segments, "actions": [{"time": 1}]}
+        return {
+            "user_id": user,
+            "item_i": place,
+            **more,
+            "start_time": 1,
+            "end_time": 2,
+        }
+
+    return LookAlike(
+        {
+            "campaign.jsonl": lines(
+                entry("ada", "welcome_0", {"birch": 1, "cedar": 2}),
+                entry("ada", 0, {"birch": 71, "cedar": 80}, {"birch": 60, "cedar": 50}),
+                entry("ben", 0, {"birch": 30, "cedar": 44}),
+                entry("ben", "random_1", {"birch": 0, "cedar": 0}),
+            )
+        },
+        "an evaluation log, by columns 'user_id' and 'item_i' of pearmut:",
+        {
+            ("ada / d0.0", "birch"): 71,
+            ("ada / d0.0", "cedar"): 80,
+            ("ada / d0.1", "birch"): 60,
+            ("ada / d0.1", "cedar"): 50,
+            ("ben / d0.0", "birch"): 30,
+            ("ben / d0.0", "cedar"): 44,
+        },
+        {"control_items": 4},
+    )
+
+
+def cje() -> LookAlike:
+    marks = [(1, "old", 0.62), (1, "new", 0.7), (2, "old", 0.5), (2, "new", 0.4)]
+    names = ("prompt_id", "policy", "judge_score", "oracle_label")
+    return LookAlike(
+        {"draws.csv": table(names, *((*mark, "") for mark in marks))},
+        "an evaluation log, by columns 'prompt_id' and 'judge_score' of CJE:",
+        {(prompt, policy): score for prompt, policy, score in marks},
+    )
+
+
+def edx() -> LookAlike:
+    names = ("submission_uuid", "scorer_id", "score_type", "points_earned")
+    marks = [("s1", "u2", "PE", 7), ("s1", "u3", "PE", 5), ("s2", "u3", "PE", 4)]
+    return LookAlike(
+        {"assessments.csv": table(names, *marks, ("s1", "u1", "SE", 10))},
+        "an evaluation log, by columns 'scorer_id' and 'points_earned' of edX",
+        {(scorer, item): points for item, scorer, _, points in marks},
+        {"control_items": 1},
+    )
+
+
+def sample(document: int, **metrics: float) -> dict[str, object]:
+    hashes = {"doc_hash": "d", "prompt_hash": "p", "target_hash": "t"}
+    answers = {"resps": [["A"]], "filtered_resps": ["A"], "filter": "none"}
+    entry = {"doc_id": document, "doc": {"question": "?"}, "target": "A"}
+    return {**entry, **answers, **hashes, "metrics": [*metrics], **metrics}
+
+
+def lm_eval() -> LookAlike:
+    marks = {("birch", 1): 1.0, ("birch", 2): 0.0, ("cedar", 1): 0.0, ("cedar", 2): 1.0}
+    files = {
+        f"{model}/samples_arc_2026-01-0{day}T03-04.jsonl": lines(
+            *(sample(number, acc=marks[model, number]) for number in (1, 2))
+        )
+        for day, model in enumerate(("birch", "cedar"), start=1)
+    }
+    return LookAlike(
+        files,
+        "an evaluation log, by columns 'doc_id', 'filter' and 'target' of lm-eval: "
+        "item from 'model', reviewer from 'task' + 'doc_id' + 'filter', score from "
+        "'acc'.",
+        {(f"arc / {n} / none", model): mark for (model, n), mark in marks.items()},
+    )
+
+
+LOOK_ALIKES = (lm_eval, mt_bench, appraise, appraise_esa, wmt25, pearmut, cje, edx)
+
+
+@pytest.mark.parametrize("make", LOOK_ALIKES, ids=lambda make: make.__name__)
+def test_a_look_alike_is_read_at_the_first_try(make: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    look_alike: LookAlike = make()
+    for name, text in look_alike.files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    paths = [str(tmp_path / name) for name in look_alike.files]
+    ratings = read_ratings(paths if len(paths) > 1 else paths[0])
+    assert ratings.read_as.startswith(look_alike.read_as)
+    assert scores(ratings) == look_alike.scores
+    left_out = {w.code: w.facts["rows"] for w in ratings.notices if "rows" in w.facts}
+    assert left_out == look_alike.left_out
+
+
+CASES = {
+    "one model": (
+        lines(sample(1, acc=0.0), sample(2, acc=1.0)),
+        "birch/samples_arc_2026-01-02T03-04.jsonl: All judgments are of one model, "
+        "'birch', and one model cannot be ranked. Give the logs of several models "
+        "together.",
+    ),
+    "two metrics": (
+        lines(sample(1, acc=0.0, f1=0.5) | {"model": "birch"}),
+        "birch/samples_arc_2026-01-02T03-04.jsonl: Several fields may be the score: "
+        "'acc', 'f1'. Say which with score= or --score.",
+    ),
+    "no judge": (
+        mt_bench().files["gpt-4_single.jsonl"].replace('["gpt-4", "single-v1"]', "[]"),
+        "birch/samples_arc_2026-01-02T03-04.jsonl: 4 problems:\n  line 1: judge must "
+        "be given, got nothing.",
+    ),
+    "only checks": (
+        table(("u", "birch", "1", "BAD", "eng", "deu", 3, 1, 2)),
+        "birch/samples_arc_2026-01-02T03-04.jsonl: There is no judgment left. 1 "
+        "judgment of control items left out.",
+    ),
+    "no score": (
+        table(
+            ("u", "birch", "1", "TGT", "eng", "deu", 3, 1, 2),
+            ("u", "cedar", "1", "TGT", "eng", "deu", "well", 1, 2),
+        ),
+        "birch/samples_arc_2026-01-02T03-04.jsonl:2: score must be a number, got "
+        "'well'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_no_log_says_is_asked_for(case: str) -> None:
+    text, sentence = CASES[case]
+    file = Reader("birch/samples_arc_2026-01-02T03-04.jsonl")
+    assert file.refused(text).startswith(sentence)
