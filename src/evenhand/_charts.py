@@ -13,13 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from evenhand.errors import OptionError
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from scipy import optimize
+
     from evenhand.claims import Json
 
     Row = Mapping[str, Json]
+else:
+    optimize = lazy("scipy.optimize")
 
 Chart: TypeAlias = dict[str, Any]
 """A chart, or a part of one, as its Vega-Lite."""
@@ -274,12 +279,12 @@ def apart(heights: Sequence[float], y: ChartAxis) -> list[float]:
         >>> [round(height, 6) for height in found]
         [8.1, 100.0, 1.9]
     """
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - only for charts
-
     order = np.argsort(np.negative(heights), kind="stable")
     # With these steps added, heights that are far enough apart just do not rise.
     steps = APART * (y.domain[1] - y.domain[0]) * np.arange(len(heights))
-    fitted = isotonic_regression(np.take(heights, order) + steps, increasing=False)
+    fitted = optimize.isotonic_regression(
+        np.take(heights, order) + steps, increasing=False
+    )
     moved: list[float] = (fitted.x - steps)[np.argsort(order)].tolist()
     return moved
 

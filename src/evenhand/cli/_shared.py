@@ -12,22 +12,55 @@ import click
 
 from evenhand.cli._options import COLUMNS, ROLES
 from evenhand.errors import OptionError, must_be, printable, visible
+from evenhand.lazy import lazy
 from evenhand.progress import working as working  # noqa: PLC0414 - for every command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from rich import console as consoles
+    from rich import table as rich_tables
+    from rich import text as rich_text
     from rich.console import Console, RenderableType
     from rich.table import Table
 
+    from evenhand import _charts as charts
+    from evenhand import _outputs as outputs
+    from evenhand import columns as table_columns
     from evenhand._outputs import Output
     from evenhand.claims import DataWarning
+    from evenhand.cli import audit as audit_command
     from evenhand.designs.assignment import Assignment
+    from evenhand.engines import counts as score_counts
+    from evenhand.formats import anonymise, layouts
+    from evenhand.formats import reading as rating_files
     from evenhand.formats.layouts import ReadOptions
+    from evenhand.ranking import results
+    from evenhand.records import record as records
+    from evenhand.words import exports, figures, tables
+    from evenhand.words import page as pages
     from evenhand.words import tables as words
     from evenhand.words.page import Result
 
     Paths = Mapping[str, str | None]
+else:
+    charts = lazy("evenhand._charts")
+    outputs = lazy("evenhand._outputs")
+    audit_command = lazy("evenhand.cli.audit")
+    table_columns = lazy("evenhand.columns")
+    score_counts = lazy("evenhand.engines.counts")
+    anonymise = lazy("evenhand.formats.anonymise")
+    layouts = lazy("evenhand.formats.layouts")
+    rating_files = lazy("evenhand.formats.reading")
+    results = lazy("evenhand.ranking.results")
+    records = lazy("evenhand.records.record")
+    exports = lazy("evenhand.words.exports")
+    figures = lazy("evenhand.words.figures")
+    pages = lazy("evenhand.words.page")
+    tables = lazy("evenhand.words.tables")
+    consoles = lazy("rich.console")
+    rich_tables = lazy("rich.table")
+    rich_text = lazy("rich.text")
 
 WIDTH = 100
 ABOUT_LABELS = ("similar_items", "similar_reviewers")
@@ -77,9 +110,6 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     Raises:
         OptionError: If --column does not name a role and a column, or one is empty.
     """
-    from evenhand.columns import Columns
-    from evenhand.formats.layouts import ReadOptions
-
     columns = {name: options.pop(name) for name in COLUMNS}
     merge = [*options.pop("merge")]
     for text in options.pop("columns"):
@@ -98,10 +128,12 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     for name, value in {**columns, **wishes, "with": companion}.items():
         if value == "":
             raise must_be(name, "given", value)
-    named = Columns(**{name: value for name, value in columns.items() if value})
+    named = table_columns.Columns(
+        **{name: value for name, value in columns.items() if value}
+    )
     wished = {name: value for name, value in wishes.items() if value not in (None, ())}
     settings = table_settings(options.pop("table"))
-    return ReadOptions(named, **wished, **settings, merge=merge), companion
+    return layouts.ReadOptions(named, **wished, **settings, merge=merge), companion
 
 
 def file_inputs(file: str | Sequence[str]) -> dict[str, str]:
@@ -129,19 +161,17 @@ def read(
     Returns:
         The ratings or counts, and a new key, to be written with the other files.
     """
-    from evenhand.formats import reading
-
     with working(f"Reading {' '.join(file_inputs(file).values())}"):
         counts = counts and companion is None
-        ratings, key = reading.read(file, options, companion=companion, counts=counts)
+        ratings, key = rating_files.read(
+            file, options, companion=companion, counts=counts
+        )
     return ratings, [key.output()] if key is not None and key.is_new else []
 
 
 def read_hex(path: str | None, kind: str) -> str | None:
     """Read a seal or a secret, if there is one."""
-    from evenhand.records import record
-
-    return None if path is None else record.read_hex(path, kind)
+    return None if path is None else records.read_hex(path, kind)
 
 
 def evidence_in(path: str | None) -> tuple[str | None, str | None, str | None]:
@@ -155,37 +185,33 @@ def evidence_in(path: str | None) -> tuple[str | None, str | None, str | None]:
     """
     if path is None or not Path(path).is_dir():
         return path, None, None
-    from evenhand.records.record import chain_of
 
     files = [Path(path) / f"{name}.json" for name in ("seal", "secret")]
     seal, secret = (str(file) if file.is_file() else None for file in files)
-    return chain_of(path)[0], seal, secret
+    return records.chain_of(path)[0], seal, secret
 
 
 def console() -> Console:
     """Open a console that takes every character as it is."""
-    from rich.console import Console
-
     width = None if sys.stdout.isatty() else WIDTH
-    return Console(width=width, markup=False, emoji=False, highlight=False)
+    return consoles.Console(width=width, markup=False, emoji=False, highlight=False)
 
 
 def columns(
     cells: Mapping[str, Sequence[str]], text_columns: Collection[str]
 ) -> words.TextTable:
     """Make a table of columns by their headings; those named at the left are words."""
-    from evenhand.words.tables import Column, TextRow, TextTable
-
-    heads = tuple(Column(name, number=name not in text_columns) for name in cells)
-    return TextTable("", heads, tuple(map(TextRow, zip(*cells.values(), strict=True))))
+    heads = tuple(
+        tables.Column(name, number=name not in text_columns) for name in cells
+    )
+    return tables.TextTable(
+        "", heads, tuple(map(tables.TextRow, zip(*cells.values(), strict=True)))
+    )
 
 
 def _laid_out(content: words.TextTable) -> Table:
     """Lay out a table of `words` for a terminal."""
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table()
+    grid = rich_tables.Table()
     for column in content.columns:
         grid.add_column(
             column.title,
@@ -199,7 +225,9 @@ def _laid_out(content: words.TextTable) -> Table:
             grid.add_section()
         cells = zip(content.columns, texts, strict=True)
         # Of a column that wraps, this text alone does not, so that it is cut first.
-        grid.add_row(*(Text(text, no_wrap=column.one_line) for column, text in cells))
+        grid.add_row(
+            *(rich_text.Text(text, no_wrap=column.one_line) for column, text in cells)
+        )
     return grid
 
 
@@ -256,11 +284,12 @@ def check_paths(outputs: Paths, inputs: Paths) -> None:
 
 def deliver(text: str, output: str | None, files: Sequence[Output] = ()) -> None:
     """Print a result, or write it to a file; files that go with it come first."""
-    from evenhand._outputs import Output, write_all
-
     text = f"{text.removesuffix(chr(10))}\n"
     printed = output is None or output == STDIN
-    write_all([*([] if printed else [Output(str(output), text)]), *files])
+    if not printed:
+        files = [outputs.Output(str(output), text), *files]
+    if files:
+        outputs.write_all(files)
     if printed:
         click.echo(text, nl=False)
 
@@ -316,9 +345,7 @@ class Job:
         self._key, self._report = reading.anonymise or None, take("report")
         self._charts, self._exports = _exports(command, take("exports"))
         if self._report is not None:
-            from evenhand.words.page import require_html
-
-            require_html(self._report)
+            pages.require_html(self._report)
         record, *hidden = evidence_in(evidence)
         inputs = {"--with": companion, "--anonymise": self._key, **(more or {})}
         inputs |= dict(zip(("its seal", "its secret"), hidden, strict=True))
@@ -334,9 +361,7 @@ class Job:
         # A report lists scores one by one, so that one of too many is refused now.
         self._listed = self.ratings
         if self._report is not None or self._charts is not None or self._exports:
-            from evenhand.engines.counts import one_by_one
-
-            self._listed = one_by_one(self.ratings)
+            self._listed = score_counts.one_by_one(self.ratings)
         self.assignment = None if record is None else _assignment(record, *hidden)
 
     def deliver(
@@ -356,11 +381,8 @@ class Job:
         """
         audit, files = None, list(self._files)
         if self._record is not None:
-            from evenhand._outputs import Output
-            from evenhand.records.record import decision_record, text_of
-
-            record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
-            files.append(Output(self._record, text_of(record)))
+            record = records.decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
+            files.append(outputs.Output(self._record, records.text_of(record)))
             audit = audit_words(click.get_current_context(), self._record, self._file)
         files += self._extras(result, audit)
         silent = () if self._shown["as_json"] else hidden
@@ -370,9 +392,7 @@ class Job:
         show({**result.to_dict(), **more}, explain, self._shown, files)
         lines = [f"Wrote {file.path}" for file in files]
         if self._key is not None:
-            from evenhand.formats.anonymise import NOT_HIDDEN
-
-            lines.insert(0, f"Who is who: {self._key}. {NOT_HIDDEN}")
+            lines.insert(0, f"Who is who: {self._key}. {anonymise.NOT_HIDDEN}")
         if self.ratings.read_as:
             lines.insert(0, f"Read as {self.ratings.read_as}")
         for line in [*lines, *([f"Check it with: {audit}"] if audit else [])]:
@@ -387,40 +407,35 @@ class Job:
         draws = self._report is not None or self._charts is not None
         if not draws and not self._exports:
             return []
-        from evenhand._outputs import Output
-        from evenhand.ranking.results import Ranking
-        from evenhand.words import exports, figures, page
 
         check = warp = None
         people = any(what in ("reviewers", "all") for what, _ in self._exports)
-        if isinstance(result, Ranking) and (draws or people):
-            check = page.check_beside(result)
+        if isinstance(result, results.Ranking) and (draws or people):
+            check = pages.check_beside(result)
         files = exports.export_outputs(self._exports, self._listed, result, check)
         with working("Drawing"):
             if self._charts is not None:
                 drawn = figures.figures_of(self._listed, result, check)
                 files += figures.pictures(drawn, self._charts)
             if self._report is not None:
-                if isinstance(result, Ranking):
-                    warp = page.warp_beside(result)
+                if isinstance(result, results.Ranking):
+                    warp = pages.warp_beside(result)
                 typed = click.get_current_context().meta.get(ARGUMENTS, ())
                 files_read = [*file_inputs(self._file).values()]
                 name = "" if self._file == STDIN else Path(files_read[0]).name
                 line = shlex.join(["evenhand", *typed])
-                replay = page.Replay(line, audit, name)
-                html = page.report(
+                replay = pages.Replay(line, audit, name)
+                html = pages.report(
                     self._listed, result, replay=replay, check=check, warp=warp
                 )
-                files.append(Output(self._report, html))
+                files.append(outputs.Output(self._report, html))
         return files
 
 
 def _assignment(record: str, seal: str | None, secret: str | None) -> Assignment:
     """Read the assignment of a command, verified if it has seal and secret."""
-    from evenhand.records.record import load_assignment
-
     revealed, published = read_hex(secret, "secret"), read_hex(seal, "seal")
-    return load_assignment(record, secret=revealed, seal=published)
+    return records.load_assignment(record, secret=revealed, seal=published)
 
 
 def _exports(
@@ -430,27 +445,22 @@ def _exports(
     folder, tables = None, []
     for text in texts:
         if not text.startswith(CHARTS):
-            from evenhand.words.exports import parse_export
-
-            tables.append(parse_export(text, command))
+            tables.append(exports.parse_export(text, command))
             continue
         folder = text.removeprefix(CHARTS)
         if not folder or Path(folder).is_file():
             raise must_be("charts", "a folder", folder)
         if command == "grade":
             raise OptionError("charts must be left out with grade: use --report.")
-        from evenhand._charts import renderer
 
-        renderer()
+        charts.renderer()
     return folder, tables
 
 
 def audit_words(context: click.Context, record: str, file: str | Sequence[str]) -> str:
     """Return the audit of a record, with the options that its command read with."""
-    from evenhand.cli.audit import command
-
     words = ["evenhand", "audit", record, *file_inputs(file).values()]
-    return command_words(context, command, words)
+    return command_words(context, audit_command.command, words)
 
 
 def command_words(

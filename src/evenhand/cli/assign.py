@@ -10,15 +10,31 @@ import click
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import COUNT, option
 from evenhand.errors import EvenhandError, OptionError, must_be, printable
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from evenhand import _outputs as outputs
     from evenhand._outputs import Output
+    from evenhand.designs import design as designs
+    from evenhand.designs import drawing
     from evenhand.designs.assignment import Assignment
+    from evenhand.formats import lists
+    from evenhand.formats import reading as rating_files
     from evenhand.ratings import Ratings
+    from evenhand.records import record as records
+    from evenhand.words import ballots
 
     Options = dict[str, Any]
+else:
+    outputs = lazy("evenhand._outputs")
+    designs = lazy("evenhand.designs.design")
+    drawing = lazy("evenhand.designs.drawing")
+    lists = lazy("evenhand.formats.lists")
+    rating_files = lazy("evenhand.formats.reading")
+    records = lazy("evenhand.records.record")
+    ballots = lazy("evenhand.words.ballots")
 
 AMENDING = ("drop", "add", "done", "leave_open")
 ROWS = [{"rows": "items"}, {"rows": "reviewers"}]
@@ -95,24 +111,24 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         --per-reviewer 3 --secret secret.json --record assignment.json -o out.csv
       evenhand assign --amend draw --drop Kim --add Lee -o out.csv
     """
-    from evenhand._outputs import Output, write_all
-    from evenhand.designs.drawing import fresh_secret
-    from evenhand.records.record import seal_record, secret_record, text_of
-
     _check(options)
     seal, kept = options["seal"], options["secret"]
     files: list[Output] = []
-    secret = fresh_secret() if seal else _shared.read_hex(kept, "secret")
+    secret = drawing.fresh_secret() if seal else _shared.read_hex(kept, "secret")
     if seal and secret:
-        files.append(Output(kept, text_of(secret_record(secret)), private=True))
-        files.append(Output(seal, text_of(seal_record(secret))))
+        files.append(
+            outputs.Output(
+                kept, records.text_of(records.secret_record(secret)), private=True
+            )
+        )
+        files.append(outputs.Output(seal, records.text_of(records.seal_record(secret))))
     if options["amend"] is not None:
         drawn, options["record"] = _amend(options, secret)
         _deliver(drawn, options, files)
     elif options["items"] is not None:
         _deliver(_draw(options, secret), options, files)
     else:
-        write_all(files)
+        outputs.write_all(files)
     if seal is not None:
         click.echo(
             f"The seal is in {printable(seal)}: publish it before any rating exists. "
@@ -123,19 +139,18 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
 
 def _deliver(drawn: Assignment, options: Options, files: list[Output]) -> None:
     """Write an assignment with other files, and print it."""
-    from evenhand._outputs import Output, write_all
-    from evenhand.formats.lists import to_csv
-    from evenhand.records.record import assignment_record, text_of
-    from evenhand.words.ballots import ballots, sheets
-
-    record, table = assignment_record(drawn), to_csv(drawn)
+    record, table = records.assignment_record(drawn), lists.to_csv(drawn)
     makers: dict[str, Callable[[Assignment], str | bytes]]
-    makers = {"output": to_csv, "sheets": sheets, "ballots": ballots}
-    makers["record"] = lambda _: text_of(record)
+    makers = {
+        "output": lists.to_csv,
+        "sheets": ballots.sheets,
+        "ballots": ballots.ballots,
+    }
+    makers["record"] = lambda _: records.text_of(record)
     for name, make in makers.items():
         if options[name] not in (None, _shared.STDIN):
-            files.append(Output(options[name], make(drawn)))
-    write_all(files)
+            files.append(outputs.Output(options[name], make(drawn)))
+    outputs.write_all(files)
     if options["as_json"]:
         click.echo(json.dumps(record, indent=2))
     elif options["output"] in (None, _shared.STDIN):
@@ -184,18 +199,16 @@ def _check(options: Options) -> None:
 
 def _amend(options: Options, secret: str | None) -> tuple[Assignment, str]:
     """Return the amended assignment, and where its record goes."""
-    from evenhand.records.record import chain_of, load_assignment, next_record
-
     record, _, kept = _shared.evidence_in(options["amend"])
-    chain = chain_of(str(record))
-    target = next_record(chain)
+    chain = records.chain_of(str(record))
+    target = records.next_record(chain)
     written = {f"--{name}": options[name] for name in WRITTEN}
     inputs = {"--amend": chain[-1], "the new record": str(target)}
     _shared.check_paths(written, {**inputs, "--done": options["done"]})
     if target.exists():
         raise OptionError(f"{target} must not be there: it would be replaced.")
     secret = secret or _shared.read_hex(kept, "secret")
-    drawn = load_assignment(chain[0], secret=secret)
+    drawn = records.load_assignment(chain[0], secret=secret)
     amended = drawn.amend(
         options["drop"],
         add=options["add"],
@@ -211,12 +224,10 @@ def _done(path: str, drawn: Assignment) -> Ratings:
     Raises:
         EvenhandError: If they cannot be read, or one was not assigned.
     """
-    from evenhand.formats.reading import read_ratings
-
     failed: EvenhandError | None = None
     for way in WAYS:
         try:
-            ratings = read_ratings(path, **way)
+            ratings = rating_files.read_ratings(path, **way)
             drawn.require(ratings)
         except EvenhandError as error:
             failed = failed or error
@@ -226,29 +237,26 @@ def _done(path: str, drawn: Assignment) -> Ratings:
 
 
 def _draw(options: Options, secret: str | None) -> Assignment:
-    from evenhand.designs.design import RandomDesign, as_design
-    from evenhand.designs.drawing import assign
-    from evenhand.formats.lists import read_labels, read_pairs
 
-    design = as_design(options["design"], RandomDesign)
+    design = designs.as_design(options["design"], designs.RandomDesign)
     people = str(options["reviewers"])
     reviewer = ("reviewer", options["reviewer_column"])
     item = ("item", options["item_column"])
     groups, met = None, options["conflicts"]
     if design.group:
         column = (design.group, options["group"])
-        pairs = read_pairs(people, reviewer, column)
+        pairs = lists.read_pairs(people, reviewer, column)
         groups, reviewers = dict(pairs), [name for name, _ in pairs]
     else:
         _refuse(options, ["group"], f"be left out for design {design.name!r}")
-        reviewers = read_labels(people, *reviewer)
-    return assign(
-        read_labels(str(options["items"]), *item),
+        reviewers = lists.read_labels(people, *reviewer)
+    return drawing.assign(
+        lists.read_labels(str(options["items"]), *item),
         reviewers,
         design=design,
         per_reviewer=options["per_reviewer"],
         per_item=options["per_item"],
-        conflicts=[] if met is None else read_pairs(met, reviewer, item),
+        conflicts=[] if met is None else lists.read_pairs(met, reviewer, item),
         groups=groups,
         rng=options["seed"],
         secret=secret,

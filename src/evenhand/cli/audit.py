@@ -9,11 +9,17 @@ import click
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import option
 from evenhand.errors import OptionError, must_be, printable
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.records import bundle as bundles
+    from evenhand.records import replay
     from evenhand.records.replay import Audit
+else:
+    bundles = lazy("evenhand.records.bundle")
+    replay = lazy("evenhand.records.replay")
 
 DIFFERS = 1
 
@@ -69,8 +75,6 @@ def _replay(
     record: str, ratings: str | Sequence[str] | None, options: dict[str, Any]
 ) -> Audit:
     """Check a decision or an assignment."""
-    from evenhand.records.replay import audit
-
     folder = options["assignment"]
     for name in ("names", "receipts"):
         if options[name]:
@@ -94,14 +98,14 @@ def _replay(
             raise must_be("--anonymise", "the key of the decision", new[0].path)
     published = _shared.read_hex(seal, "seal")
     revealed = _shared.read_hex(secret, "secret")
-    return audit(record, read, assignment=assignment, seal=published, secret=revealed)
+    return replay.audit(
+        record, read, assignment=assignment, seal=published, secret=revealed
+    )
 
 
 def _bundle(path: str, ratings: object, options: dict[str, Any]) -> Audit:
     """Check a bundle, which needs nothing but a seal that somebody noted."""
-    from evenhand.records.bundle import audit_bundle
-
     if ratings is not None or options["assignment"] or options["secret"]:
         raise OptionError("A bundle holds its ratings, assignment and secret itself.")
     own = {name: options[name] for name in ("names", "receipts")}
-    return audit_bundle(path, _shared.read_hex(options["seal"], "seal"), **own)
+    return bundles.audit_bundle(path, _shared.read_hex(options["seal"], "seal"), **own)

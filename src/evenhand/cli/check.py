@@ -9,11 +9,28 @@ import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import deciding
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
+    from evenhand import randomness
+    from evenhand.diagnosis import check as checks
+    from evenhand.diagnosis import ladder
+    from evenhand.diagnosis import warp as warps
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.warp import Warp
+    from evenhand.ranking import ranking as rankings
+    from evenhand.words import check_sentences, tables
+    from evenhand.words import text as texts
     from evenhand.words.tables import TextTable
+else:
+    checks = lazy("evenhand.diagnosis.check")
+    ladder = lazy("evenhand.diagnosis.ladder")
+    warps = lazy("evenhand.diagnosis.warp")
+    randomness = lazy("evenhand.randomness")
+    rankings = lazy("evenhand.ranking.ranking")
+    check_sentences = lazy("evenhand.words.check_sentences")
+    tables = lazy("evenhand.words.tables")
+    texts = lazy("evenhand.words.text")
 
 # Reviewers shown, and what is told of them.
 SHOWN, CLEAR = 10, {"strict", "lenient", "wide", "narrow"}
@@ -53,22 +70,22 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
       evenhand check examples/conference.csv --top 5
     """
     job = _shared.Job("check", options)
-    from evenhand.diagnosis.check import TOLD, check
-    from evenhand.diagnosis.warp import warp
-    from evenhand.randomness import seed_from
-    from evenhand.ranking.ranking import DEFAULT, rank
 
-    method, top, seed = options["method"], options["top"], seed_from(job.seed)
+    method, top, seed = (
+        options["method"],
+        options["top"],
+        randomness.seed_from(job.seed),
+    )
     order, survived = None, None
     with _shared.working("Checking") as say:
-        if top is not None and method != DEFAULT:
-            order = rank(job.ratings, method=method, rng=seed).order
-        result = check(job.ratings, top=top, order=order, rng=seed)
+        if top is not None and method != rankings.DEFAULT:
+            order = rankings.rank(job.ratings, method=method, rng=seed).order
+        result = checks.check(job.ratings, top=top, order=order, rng=seed)
         if options["warped"]:
             say("Redrawing scales")
-            survived = warp(job.ratings, method=method, top=top, rng=seed)
+            survived = warps.warp(job.ratings, method=method, top=top, rng=seed)
     more = {} if survived is None else {"warp": survived.to_dict()}
-    job.deliver(result, lambda: explain(result, survived), TOLD, **more)
+    job.deliver(result, lambda: explain(result, survived), checks.TOLD, **more)
 
 
 def explain(result: Check, survived: Warp | None = None) -> str:
@@ -81,11 +98,6 @@ def explain(result: Check, survived: Warp | None = None) -> str:
         >>> print(explain(found).splitlines()[0])
         2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.
     """
-    from evenhand.diagnosis import ladder
-    from evenhand.words import tables
-    from evenhand.words.check_sentences import share_text
-    from evenhand.words.text import sentences
-
     clear = [
         reviewer
         for reviewer in result.reviewers
@@ -106,7 +118,7 @@ def explain(result: Check, survived: Warp | None = None) -> str:
 
     facts = {"check": result, "clear": clear[:SHOWN], "hidden": len(clear[SHOWN:])}
     facts |= {
-        "share_text": share_text,
+        "share_text": check_sentences.share_text,
         "asdict": asdict,
         "ladder": ladder,
         "tables": tables,
@@ -115,7 +127,7 @@ def explain(result: Check, survived: Warp | None = None) -> str:
     facts["said"] = lambda *codes: [
         finding for finding in result.findings if finding.code in codes
     ]
-    lines = [*sentences("check", "sections", facts, html=False)]
+    lines = [*texts.sentences("check", "sections", facts, html=False)]
     if survived is not None:
         lines += ["WOULD OTHER SCALES CHANGE IT?", repr(survived)]
     remaining = iter(used)

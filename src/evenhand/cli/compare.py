@@ -8,9 +8,17 @@ import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import deciding
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
+    from evenhand.ab import comparison as comparisons
     from evenhand.ab.comparison import Comparison
+    from evenhand.words import cards
+    from evenhand.words import lines as result_lines
+else:
+    comparisons = lazy("evenhand.ab.comparison")
+    cards = lazy("evenhand.words.cards")
+    result_lines = lazy("evenhand.words.lines")
 
 
 @click.command("compare", cls=_options.Grouped)
@@ -52,9 +60,10 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
       evenhand compare examples/designs.csv --design halves --seed 1
     """
     job = _shared.Job("compare", options)
-    from evenhand.ab.comparison import compare
 
-    result = compare(job.ratings, **options, assignment=job.assignment, rng=job.seed)
+    result = comparisons.compare(
+        job.ratings, **options, assignment=job.assignment, rng=job.seed
+    )
     job.deliver(result, lambda: explain(result, more=job.explain))
 
 
@@ -66,17 +75,11 @@ def explain(result: Comparison, *, more: bool = False) -> str:
         >>> print(explain(compare([3], [2], method="mean", rng=7)).splitlines()[0])
         A comes out ahead of B, by means: mean 3 (n 1) against 2 (n 1).
     """
-    from evenhand.words.lines import (
-        comparison_lines,
-        interval_sentences,
-        p_value_paragraph,
-    )
-
-    lines = comparison_lines(result)
+    lines = result_lines.comparison_lines(result)
     if more:
-        from evenhand.words.cards import comparison_card
-
-        lines += comparison_card(result, html=False).lines()
-        lines += [] if result.test is None else [p_value_paragraph(result.test)]
-        lines += [*filter(None, [interval_sentences(result)])]
+        lines += cards.comparison_card(result, html=False).lines()
+        lines += (
+            [] if result.test is None else [result_lines.p_value_paragraph(result.test)]
+        )
+        lines += [*filter(None, [result_lines.interval_sentences(result)])]
     return _shared.render(*lines)

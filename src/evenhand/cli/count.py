@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import deciding, option
 from evenhand.errors import printable
+from evenhand.lazy import lazy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evenhand.engines import counts as score_counts
+    from evenhand.engines import files as count_files
+    from evenhand.engines import sql as sql_counts
+    from evenhand.formats import lists
+else:
+    score_counts = lazy("evenhand.engines.counts")
+    count_files = lazy("evenhand.engines.files")
+    sql_counts = lazy("evenhand.engines.sql")
+    lists = lazy("evenhand.formats.lists")
+    pl = lazy("polars")
+
 
 JOBS = ["compare", "pairs", "check"]
 DIALECTS = ["duckdb", "spark", "postgres", "bigquery", "snowflake"]
@@ -41,18 +57,17 @@ def count(files: tuple[str, ...], output: str | None, **options: Any) -> None:  
       evenhand count 'ratings/*.parquet' -o counts.csv
     """
     _shared.check_paths({"--output": output}, {f"FILE {name}": name for name in files})
-    import polars as pl
-
-    from evenhand.engines.counts import ONCE
-    from evenhand.engines.files import count_files
-    from evenhand.formats.lists import safe_cell
 
     for part in ("reviewer", "item"):
         names = options[part]
         options[part] = names.split("+") if names and "+" in names else names
-    counts = count_files(files, **options | {"items": options["items"] or None})
-    safe = pl.col(pl.String).map_elements(safe_cell, pl.String)
-    table = counts.to_frame().with_columns(safe, pl.lit(counts.once).alias(ONCE))
+    counts = count_files.count_files(
+        files, **options | {"items": options["items"] or None}
+    )
+    safe = pl.col(pl.String).map_elements(lists.safe_cell, pl.String)
+    table = counts.to_frame().with_columns(
+        safe, pl.lit(counts.once).alias(score_counts.ONCE)
+    )
     _shared.deliver_table(table.write_csv(), output)
     if output is not None and output != _shared.STDIN:
         click.echo(f"Wrote {printable(output)}: {counts}", err=True)
@@ -80,8 +95,9 @@ def query(job: str, dialect: str, output: str | None, **names: Any) -> None:  # 
       evenhand query compare --dialect snowflake --table app.ratings --score stars
     """
     _shared.check_paths({"--output": output}, {})
-    from evenhand.engines.sql import sql_of
 
-    statements = sql_of(job, dialect, **names | {"items": names["items"] or None})
+    statements = sql_counts.sql_of(
+        job, dialect, **names | {"items": names["items"] or None}
+    )
     parts = [f"-- {text}\n{sql};" for text, sql in statements.items()]
     _shared.deliver_table("\n\n".join(parts), output)

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import option
+from evenhand.lazy import lazy
+
+if TYPE_CHECKING:
+    from evenhand import losses, randomness
+    from evenhand.lab import scenario as scenarios
+    from evenhand.lab import simulation
+    from evenhand.ranking import ranking as rankings
+    from evenhand.words import lines as result_lines
+    from evenhand.words import page as pages
+    from evenhand.words import tables
+else:
+    scenarios = lazy("evenhand.lab.scenario")
+    simulation = lazy("evenhand.lab.simulation")
+    losses = lazy("evenhand.losses")
+    randomness = lazy("evenhand.randomness")
+    rankings = lazy("evenhand.ranking.ranking")
+    result_lines = lazy("evenhand.words.lines")
+    pages = lazy("evenhand.words.page")
+    tables = lazy("evenhand.words.tables")
+
 
 TOP = 3
 FOUND = """\
@@ -41,38 +62,33 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     Example:
       evenhand demo --seed 7 --save conference.csv
     """
-    from evenhand.lab.scenario import Scenario
-    from evenhand.lab.simulation import draw_ratings
-    from evenhand.losses import kendall_tau
-    from evenhand.randomness import seed_from
-    from evenhand.ranking.ranking import rank
-    from evenhand.words import tables
-    from evenhand.words.lines import cut_lines
-    from evenhand.words.page import require_html
-
     if report is not None:
-        require_html(report)
+        pages.require_html(report)
     _shared.check_paths({"--save": save, "--report": report}, {})
-    seed = seed_from(seed)
-    case = Scenario(
+    seed = randomness.seed_from(seed)
+    case = scenarios.Scenario(
         "rank", 12, 16, scales="power > affine", design="balanced", per_reviewer=3
     )
-    ratings, values = draw_ratings(case, rng=seed)
+    ratings, values = simulation.draw_ratings(case, rng=seed)
     truth = sorted(values, key=lambda paper: -values[paper])
     if save is not None:
         _shared.deliver(ratings.to_frame().write_csv(), save)
     with _shared.working("Ranking"):
-        ours = rank(ratings, top=TOP, rng=seed)
-        safe = rank(ratings, method="safe", design="balanced", rng=seed)
-        mean = rank(ratings, method="mean", rng=seed)
-    wrong = [int(kendall_tau(truth, ranking.order)) for ranking in (ours, safe, mean)]
+        ours = rankings.rank(ratings, top=TOP, rng=seed)
+        safe = rankings.rank(ratings, method="safe", design="balanced", rng=seed)
+        mean = rankings.rank(ratings, method="mean", rng=seed)
+    wrong = [
+        int(losses.kendall_tau(truth, ranking.order)) for ranking in (ours, safe, mean)
+    ]
     orders = [" ".join(map(str, order)) for order in (truth, safe.order, mean.order)]
     click.echo(
         f"A small conference: {case.items} papers, {case.reviewers} reviewers, "
         f"{case.per_reviewer} papers each.\nEvery reviewer scores on a scale of their "
         f"own; the true order is {orders[0]}.\n"
     )
-    _shared.deliver(_shared.render(*cut_lines(ours), tables.ranking(ours)), None)
+    _shared.deliver(
+        _shared.render(*result_lines.cut_lines(ours), tables.ranking(ours)), None
+    )
     pairs = math.comb(case.items, 2)
     click.echo(FOUND.format(*wrong, *orders[1:], pairs=pairs, seed=seed, top=TOP))
     if report is not None:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import deciding
+from evenhand.lazy import lazy
+
+if TYPE_CHECKING:
+    from evenhand import grading
+    from evenhand.formats import lists
+    from evenhand.words import cards, tables
+    from evenhand.words import lines as result_lines
+else:
+    lists = lazy("evenhand.formats.lists")
+    grading = lazy("evenhand.grading")
+    cards = lazy("evenhand.words.cards")
+    result_lines = lazy("evenhand.words.lines")
+    tables = lazy("evenhand.words.tables")
 
 
 @click.command("grade", cls=_options.Grouped)
@@ -47,21 +60,14 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """
     path, table = options.pop("anchors"), options["table"]
     job = _shared.Job("grade", options, {"--anchors": path})
-    from evenhand.grading import grade
-    from evenhand.words import tables
-    from evenhand.words.lines import model_lines, pass_lines
 
     if path is not None:
-        from evenhand.formats.lists import read_marks
-
-        options["anchors"] = read_marks(
+        options["anchors"] = lists.read_marks(
             path, _shared.table_settings(table).get("decimal", "")
         )
-    result = grade(job.ratings, **options, rng=job.seed)
-    lines = model_lines(result)
+    result = grading.grade(job.ratings, **options, rng=job.seed)
+    lines = result_lines.model_lines(result)
     if job.explain:
-        from evenhand.words.cards import grades_card
-
-        lines += grades_card(result, html=False).lines()
-    first, table = pass_lines(result), tables.grades(result)
+        lines += cards.grades_card(result, html=False).lines()
+    first, table = result_lines.pass_lines(result), tables.grades(result)
     job.deliver(result, lambda: _shared.render(*first, table, *lines))

@@ -8,9 +8,18 @@ import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import deciding
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
+    from evenhand.ranking import ranking as rankings
     from evenhand.ranking.ranking import Ranking
+    from evenhand.words import cards, tables
+    from evenhand.words import lines as result_lines
+else:
+    rankings = lazy("evenhand.ranking.ranking")
+    cards = lazy("evenhand.words.cards")
+    result_lines = lazy("evenhand.words.lines")
+    tables = lazy("evenhand.words.tables")
 
 
 @click.command("rank", cls=_options.Grouped)
@@ -48,11 +57,12 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
       evenhand rank examples/conference.csv --top 5 --seed 7
     """
     job = _shared.Job("rank", options)
-    from evenhand.ranking.ranking import rank
 
     if (options["top"] or "").isdecimal():
         options["top"] = int(options["top"])
-    result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
+    result = rankings.rank(
+        job.ratings, **options, assignment=job.assignment, rng=job.seed
+    )
     job.deliver(result, lambda: explain(result, more=job.explain))
 
 
@@ -66,16 +76,15 @@ def explain(result: Ranking, *, more: bool = False) -> str:
         >>> "y" in explain(rank(ratings, method="topological", rng=7))
         True
     """
-    from evenhand.words import tables
-    from evenhand.words.lines import claim, cut_lines
-
-    lines = [claim(result.certificate)]
+    lines = [result_lines.claim(result.certificate)]
     if more:
-        from evenhand.words.cards import ranking_card
-
-        lines += ranking_card(result, html=False).lines()
+        lines += cards.ranking_card(result, html=False).lines()
     table = tables.ranking(result, None if more else tables.window(result))
     if len(table.rows) < len(result.items):
         lines.insert(0, f"{table.caption}: --all shows them.")
-    first = cut_lines(result, len(result.items)) if more else cut_lines(result)
+    first = (
+        result_lines.cut_lines(result, len(result.items))
+        if more
+        else result_lines.cut_lines(result)
+    )
     return _shared.render(*first, table, *lines)

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.claims import version
-from evenhand.cli import _options, _shared
+from evenhand.cli import _options, _shared, check, compare, rank
 from evenhand.cli._options import writing
 from evenhand.errors import printable
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import polars as pl
 
+    from evenhand import _outputs
     from evenhand.ratings import Ratings
+    from evenhand.words import exports
+else:
+    _outputs = lazy("evenhand._outputs")
+    exports = lazy("evenhand.words.exports")
 
 PLAIN = "the long form: its columns are called what they are."
 SHOWN = 5
@@ -48,13 +54,10 @@ def command(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 
     outputs = {"--save": save, "--output": shown["output"]}
     _shared.check_paths(outputs, {**inputs, **_shared.file_inputs(file)})
     ratings, files = _shared.read(file, reading, companion)
-    from evenhand.words.exports import export_tables, ratings_table
-
-    table = ratings_table(ratings.public)
+    table = exports.ratings_table(ratings.public)
     if save is not None:
-        from evenhand._outputs import Output
-
-        files.append(Output(save, export_tables({"ratings": table}, save)))
+        content = exports.export_tables({"ratings": table}, save)
+        files.append(_outputs.Output(save, content))
     following = next_command(context, ratings, _shared.file_inputs(file).values())
     first_rows = table.head(SHOWN)
     document = {
@@ -91,8 +94,6 @@ def explain(ratings: Ratings, first_rows: pl.DataFrame, following: str) -> str:
 
 def next_command(context: click.Context, ratings: Ratings, files: Iterable[str]) -> str:
     """Return the command to type next: compare for two items, else rank or check."""
-    from evenhand.cli import check, compare, rank
-
     pair = ratings.n_items == 2 and ratings.kind == "scores"
     chosen = check if ratings.n_items == 1 else rank
     if pair and not (context.params["only"] or context.params["companion"]):

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli._options import OnceEachGroup, option
 from evenhand.errors import OptionError, printable
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
+    import segno
+
+    from evenhand.web import actions, running
+    from evenhand.web import store as stores
+    from evenhand.web import verify as verification
     from evenhand.web.running import Address, Served
     from evenhand.web.store import Store
+else:
+    actions = lazy("evenhand.web.actions")
+    running = lazy("evenhand.web.running")
+    stores = lazy("evenhand.web.store")
+    verification = lazy("evenhand.web.verify")
+    segno = lazy("segno")
 
 DATABASE = "evenhand.db"
 WRONG = 400
@@ -80,15 +95,11 @@ def command(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 
     context.obj = options["db"]
     if context.invoked_subcommand is not None:
         return
-    import tempfile
-    from pathlib import Path
-
-    from evenhand.web.running import Served
 
     with tempfile.TemporaryDirectory() as folder:
         fresh = options["demo"] and options["db"] == DATABASE
         db = str(Path(folder) / "demo.db") if fresh else options["db"]
-        served = Served(db, _address(options), demo=options["demo"])
+        served = running.Served(db, _address(options), demo=options["demo"])
         with contextlib.closing(served):
             if not (path := options["path"]):
                 _run(served, options)
@@ -100,7 +111,6 @@ def command(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 
 
 
 def _address(options: dict[str, Any]) -> Address:
-    from evenhand.web.running import Address, lan_address
 
     url, lan, certfile = options["public_url"], options["lan"], options["certfile"]
     if url and not url.startswith(("http://", "https://")):
@@ -111,17 +121,16 @@ def _address(options: dict[str, Any]) -> Address:
         raise OptionError("--lan must have a --port, which links can name.")
     if lan and not url:
         scheme = "https" if certfile else "http"
-        url = f"{scheme}://{lan_address()}:{options['port']}"
+        url = f"{scheme}://{running.lan_address()}:{options['port']}"
     host = "0.0.0.0" if lan else options["host"]  # noqa: S104 - as asked
     same = {name: options[name] for name in ("port", "proxy", "certfile", "keyfile")}
-    return Address(host=host, public_url=url, **same)
+    return running.Address(host=host, public_url=url, **same)
 
 
 def _run(served: Served, options: dict[str, Any]) -> None:
-    from evenhand.web.running import listen, open_browser
 
     address = served.address
-    taken = listen(address.host, address.port)
+    taken = running.listen(address.host, address.port)
     port = taken.getsockname()[1]
     scheme = "https" if address.certfile else "http"
     name = "127.0.0.1" if address.host == "0.0.0.0" else address.host  # noqa: S104 - compared
@@ -133,8 +142,6 @@ def _run(served: Served, options: dict[str, Any]) -> None:
         for line in about_key(served.store):
             click.echo(line)
         if options["lan"]:
-            import segno
-
             click.echo(f"For the room, {base}:")
             segno.make(base).terminal(compact=True)
             click.echo(UNENCRYPTED)
@@ -146,7 +153,7 @@ def _run(served: Served, options: dict[str, Any]) -> None:
         sys.stdout.flush()
         opens = options["opens"]
         if opens or (opens is None and sys.stdout.isatty()):
-            open_browser(f"{link}#enter")
+            running.open_browser(f"{link}#enter")
 
     served.run(taken, report_start)
 
@@ -167,13 +174,9 @@ def about_key(store: Store) -> list[str]:
 @click.pass_obj
 def backup(db: str, file: str) -> None:
     """Copy the SQLite database to FILE while a server runs."""
-    from pathlib import Path
-
-    from evenhand.web.store import backup as copy
-
     if "://" in db:
         raise OptionError("Back up PostgreSQL with pg_dump.")
-    copy(Path(db), Path(file))
+    stores.backup(Path(db), Path(file))
     click.echo(f"Wrote {printable(file)}", err=True)
 
 
@@ -182,12 +185,9 @@ def backup(db: str, file: str) -> None:
 @click.pass_context
 def verify(context: click.Context, db: str) -> None:
     """Check that tables, history and log agree."""
-    from evenhand.web.running import reading_engine
-    from evenhand.web.verify import verify_all
-
-    engine = reading_engine(db)
+    engine = running.reading_engine(db)
     with engine.connect() as connection:
-        differences = verify_all(connection)
+        differences = verification.verify_all(connection)
     engine.dispose()
     for line in differences:
         click.echo(printable(line))
@@ -203,16 +203,11 @@ def verify(context: click.Context, db: str) -> None:
 @click.pass_obj
 def purge(db: str, *, due: bool) -> None:
     """Delete names, notes and links of old evaluations."""
-    from datetime import UTC, datetime
-
-    from evenhand.web.actions import purge_due
-    from evenhand.web.store import open_store
-
     if not due:
         raise OptionError("purge must come with --due; one is purged on its page.")
-    with contextlib.closing(open_store(db)) as store:
+    with contextlib.closing(stores.open_store(db)) as store:
         with store.writing.begin() as connection:
-            titles = purge_due(connection, datetime.now(UTC))
+            titles = actions.purge_due(connection, datetime.now(UTC))
         if titles:
             store.tidy()
     for title in titles:

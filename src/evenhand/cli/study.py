@@ -11,12 +11,32 @@ import click
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import COUNT, option
 from evenhand.errors import OptionError, printable, unknown
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from evenhand import _charts as charts
+    from evenhand import method as all_methods
+    from evenhand import randomness
+    from evenhand.engines import executors
+    from evenhand.lab import figures, simulation
+    from evenhand.lab import scenario as scenarios
+    from evenhand.lab import theorems as theorem_runs
     from evenhand.lab.figures import Figure
     from evenhand.lab.theorems import Theorems
     from evenhand.method import Method
     from evenhand.words.tables import TextTable
+else:
+    charts = lazy("evenhand._charts")
+    executors = lazy("evenhand.engines.executors")
+    figures = lazy("evenhand.lab.figures")
+    scenarios = lazy("evenhand.lab.scenario")
+    simulation = lazy("evenhand.lab.simulation")
+    theorem_runs = lazy("evenhand.lab.theorems")
+    all_methods = lazy("evenhand.method")
+    randomness = lazy("evenhand.randomness")
+    pl = lazy("polars")
 
 METHODS = {
     "compare": ("guarded", "votes", "mean", "median", "sign"),
@@ -69,19 +89,14 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
-    from evenhand.engines.executors import workers
-    from evenhand.lab import simulation
-    from evenhand.lab.scenario import FIELDS, Scenario
-    from evenhand.randomness import seed_from
-
-    settings = {name: options.get(name) for name in FIELDS}
-    case = Scenario(
+    settings = {name: options.get(name) for name in scenarios.FIELDS}
+    case = scenarios.Scenario(
         **{name: value for name, value in settings.items() if value is not None}
     )
-    seed = seed_from(options["seed"])
+    seed = randomness.seed_from(options["seed"])
     _shared.check_paths({"--output": options["output"]}, {})
     baseline = options["baseline"] or BASELINES[case.job]
-    with workers(options["workers"], options["dask"]) as executor:
+    with executors.workers(options["workers"], options["dask"]) as executor:
         result = simulation.simulate(
             case,
             options["method"] or METHODS[case.job],
@@ -118,24 +133,20 @@ def reproduce(
     Example:
       evenhand reproduce all -o out/ --seed 7
     """
-    from evenhand._charts import NO_RENDERER, can_render
-    from evenhand.lab import figures
-    from evenhand.randomness import seed_from
-
-    seed = seed_from(seed)
+    seed = randomness.seed_from(seed)
     size = figures.QUICK if quick else figures.FULL
     with _shared.working("figures"):
         results = figures.reproduce(figure or ("all",), output, size=size, rng=seed)
     _shared.deliver("\n".join(map(_numbers, results)), None)
     where = f"Numbers and charts are in {printable(output)}; open {figures.PAGE} there."
-    click.echo(where if can_render() else f"{where} {NO_RENDERER}", err=True)
+    click.echo(
+        where if charts.can_render() else f"{where} {charts.NO_RENDERER}", err=True
+    )
     _shared.note((), seed)
 
 
 def _numbers(figure: Figure) -> str:
     """Tell the numbers of a figure to people."""
-    import polars as pl
-
     rows, error = pl.DataFrame(figure.rows), ""
     rows = rows.with_columns(pl.selectors.float().round(4))
     if "method" in rows.columns:
@@ -170,13 +181,13 @@ def theorems(*, quick: bool, **options: Any) -> None:  # noqa: ANN401 - click's 
     Example:
       evenhand theorems --quick --seed 7
     """
-    from evenhand.engines.executors import workers
-    from evenhand.lab.theorems import check_theorems
-
     _shared.check_paths({"--output": options["output"]}, {})
-    chosen, seed = workers(options["workers"], options["dask"]), options["seed"]
+    chosen, seed = (
+        executors.workers(options["workers"], options["dask"]),
+        options["seed"],
+    )
     with _shared.working("theorems"), chosen as executor:
-        result = check_theorems(quick=quick, executor=executor, rng=seed)
+        result = theorem_runs.check_theorems(quick=quick, executor=executor, rng=seed)
     _shared.show(result.to_dict(), lambda: _claims(result), options)
     _shared.note((), result.seed)
     if not result.holds:
@@ -213,9 +224,7 @@ def methods(name: str | None, *, as_json: bool) -> None:
       evenhand methods
       evenhand methods flips
     """
-    from evenhand import method
-
-    available = method.methods()
+    available = all_methods.methods()
     chosen = [kind for kind in available if name in (None, kind.name)]
     if not chosen:
         raise OptionError(unknown("method", name, {kind.name: 1 for kind in available}))
@@ -243,8 +252,6 @@ def _overview(chosen: list[type[Method]]) -> str:
 
 def _page(method: type[Method]) -> str:
     """Show one method."""
-    from evenhand.method import as_json
-
     default = ", the default" if method.default else ""
     lines = [
         f"{method.name} ({TITLES[method.job].lower()}{default})",
@@ -257,6 +264,6 @@ def _page(method: type[Method]) -> str:
     lines += ["Options:"] if method.options() else ["It has no options."]
     for name, field in method.options().items():
         usual = field.default if not callable(field.default) else str(field.default)
-        shown = usual if isinstance(usual, str) else as_json(usual)
+        shown = usual if isinstance(usual, str) else all_methods.as_json(usual)
         lines.append(f"  {name}={shown}: {field.metadata['says']}")
     return _shared.render(*lines)

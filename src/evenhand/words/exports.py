@@ -37,11 +37,13 @@ from evenhand.errors import OptionError, listing, must_be, quote, unknown
 from evenhand.formats.files import UTF8_MARK
 from evenhand.formats.lists import safe_cell
 from evenhand.grading import Grades
+from evenhand.lazy import lazy
 from evenhand.ranking.results import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import xlsxwriter
     from xlsxwriter import Workbook
     from xlsxwriter.format import Format
     from xlsxwriter.worksheet import Worksheet
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
     Result = Ranking | Comparison | Check | Grades
     Maker = Callable[..., pl.DataFrame]
     About = Mapping[str, str | int]
+else:
+    xlsxwriter = lazy("xlsxwriter")
 
 COMMANDS = {Ranking: "rank", Comparison: "compare", Check: "check", Grades: "grade"}
 """The command that gives such a result."""
@@ -429,8 +433,6 @@ def new_workbook() -> tuple[Workbook, io.BytesIO, Format, Format]:
     Returns:
         The workbook, its file, and formats of bold text and of text that stays text.
     """
-    import xlsxwriter  # noqa: PLC0415 - only for those who want a workbook
-
     file = io.BytesIO()
     plain = {"strings_to_formulas": False, "strings_to_urls": False}
     book = xlsxwriter.Workbook(file, {"in_memory": True, **plain})

@@ -26,6 +26,7 @@ from evenhand.diagnosis.warp import warp
 from evenhand.engines.counts import Counts, one_by_one
 from evenhand.errors import OptionError, quote
 from evenhand.grading import Grades
+from evenhand.lazy import lazy
 from evenhand.progress import working
 from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from evenhand.diagnosis.warp import Warp
+    from evenhand.words import figures
+else:
+    figures = lazy("evenhand.words.figures")
 
 Result = Ranking | Comparison | Check | Grades
 # Options that a call must repeat, beside the method.
@@ -165,9 +169,7 @@ def plot(result: Any) -> alt.TopLevelMixin:  # noqa: ANN401 - of several rooms
     Raises:
         OptionError: If there is nothing to draw.
     """
-    from evenhand.words.figures import figures_of  # noqa: PLC0415 - for those who plot
-
-    for chart in figures_of(_ratings(result), result).values():
+    for chart in figures.figures_of(_ratings(result), result).values():
         return chart
     raise OptionError("There is nothing to draw. Print the result, or to_frame().")
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from evenhand.claims import LEVEL
 from evenhand.errors import plural
+from evenhand.lazy import lazy
 from evenhand.ranking.results import OPEN
 from evenhand.words.check_sentences import more_reviews
 from evenhand.words.lines import score_shares
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Label
+    from evenhand.diagnosis import check as checks
+    from evenhand.diagnosis import reviewers as reviewer_checks
     from evenhand.diagnosis.check import Contradictions, Distribution
     from evenhand.diagnosis.ladder import Ladder
     from evenhand.diagnosis.reviewers import Needed, Reviewer
     from evenhand.grading import Grades
     from evenhand.ranking.results import Ranking
+else:
+    checks = lazy("evenhand.diagnosis.check")
+    reviewer_checks = lazy("evenhand.diagnosis.reviewers")
 
 # Draws on a page, and coins in a cell.
 MOST_DRAWS, COINS = 2000, 3
@@ -272,10 +278,12 @@ def _brief(word: str) -> str:
 
 def _agreement(one: Reviewer) -> str:
     """Say how a reviewer agrees, by the correlation if ratings are many, others few."""
-    from evenhand.diagnosis.reviewers import MANY_ITEMS  # noqa: PLC0415 - slow to load
-
     said = _brief(one.agreement)
-    if said == one.agreement or one.correlation is None or one.ratings < MANY_ITEMS:
+    if (
+        said == one.agreement
+        or one.correlation is None
+        or one.ratings < reviewer_checks.MANY_ITEMS
+    ):
         return said
     return f"correlation {one.correlation:.2f}"
 
@@ -333,12 +341,10 @@ def rungs(ladder: Ladder) -> TextTable:
 
 def targets(needed: Needed) -> TextTable:
     """List how many more reviews reach what."""
-    from evenhand.diagnosis.check import PAIR, SIDE  # noqa: PLC0415 - much
-
     columns: Columns = {
         Number("to reach"): [f"{100 * one.probability:g}%" for one in needed.pair],
-        Number(PAIR): [more_reviews(asdict(target)) for target in needed.pair],
-        Number(SIDE.format(needed.near)): [
+        Number(checks.PAIR): [more_reviews(asdict(target)) for target in needed.pair],
+        Number(checks.SIDE.format(needed.near)): [
             more_reviews(asdict(target)) for target in needed.side
         ],
     }

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from evenhand.claims import CONFIDENCE, LEVEL
 from evenhand.errors import plural, printable
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import jinja2
 
     from evenhand.claims import Label
+else:
+    jinja2 = lazy("jinja2")
 
 TEMPLATES = resources.files("evenhand.words") / "templates"
 # Characters of a name, of a label on an axis, and of a notice.
@@ -175,11 +178,9 @@ def asset(path: str) -> str:
 @functools.cache
 def templates(*, html: bool = True) -> jinja2.Environment:
     """Return the templates, which escape what they are given unless for plain text."""
-    import jinja2  # noqa: PLC0415 - a few lines on a terminal need no template
-
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
-        autoescape=html,  # noqa: S701 - plain text is no page
+        autoescape=html,
         # Whatever is not ours to mark up may hold control characters.
         finalize=lambda value: (
             value if hasattr(value, "__html__") else printable(value)
