@@ -142,7 +142,7 @@ def numbered_reviews() -> str:
     """Papers with two to four reviews in numbered columns, and a decision."""
     chance = random.Random(1)
     rows: list[list[str]] = [["paper_id", "0", "1", "2", "3", "decision"]]
-    for paper in range(60):
+    for paper in range(120):
         number = chance.randint(2, 4)
         marks = [str(chance.randint(1, 10)) for _ in range(number)]
         rows.append(

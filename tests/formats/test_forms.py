@@ -48,7 +48,7 @@ def test_a_grid_has_its_items_in_brackets() -> None:
         ("bo@uni.edu", "Cy Wu"): 2,
     }
     assert ratings.read_as == (
-        "responses to a Google form, by columns 'Timestamp' and 'How good was it? [Ana "
+        "responses to a form, by columns 'Timestamp' and 'How good was it? [Ana "
         "Silva]': item from the text in [...], reviewer from 'Email Address', score "
         "from 'How good was it?'."
     )
@@ -133,7 +133,7 @@ def test_the_samples_are_read_on_the_command_line(command: str, tmp_path: Path) 
             cli, [command, str(HERE / name), "--seed", "1", "--exclude", "self"]
         )
         assert done.exit_code == 0, done.stderr
-        assert "Read as responses to a Google form" in done.stderr
+        assert "Read as responses to a form" in done.stderr
     path = tmp_path / "form.csv"
     path.write_text(GRID.replace("4,,2", "four,,2").replace("5,3,4", "5,three,4"))
     done = CliRunner().invoke(cli, [command, str(path)])

@@ -27,6 +27,13 @@ def test_a_survey_is_read_at_once(name: str) -> None:
     assert ratings.read_as.startswith("responses to a ")
 
 
+def test_other_look_alikes_are_read_at_once() -> None:
+    data, options = FILES["matrix.csv"]
+    assert read(data, **options).item_labels == tuple(range(1, PEOPLE + 2))
+    data, options = FILES["numbered.tsv"]
+    assert read(data, **options).n_items == 120
+
+
 def test_answers_go_to_the_right_person_and_item() -> None:
     drawn = lookalikes.answers()
     expected = {

@@ -250,5 +250,5 @@ def _take_grid(table: Table, options: layouts.ReadOptions, form: _Form) -> Taken
 
 
 FORMS = layouts.Layout(
-    "forms", "responses to a Google form", recognise, read, only_scores=False
+    "forms", "responses to a form", recognise, read, only_scores=False
 )
