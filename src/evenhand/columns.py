@@ -482,7 +482,7 @@ WIDER: dict[str, frozenset[str]] = {
     }.items()
 }
 """Names that people use beside these; they count where no column has one of these."""
-UNSAID = frozenset({"id", "name", "number", "#", "no", "nr", "uid"})
+UNSAID = frozenset({"id", "name", "number", "no", "nr", "uid", "input", "answer"})
 """Words that do not say what a column holds."""
 
 

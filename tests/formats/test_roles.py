@@ -64,6 +64,7 @@ def panels(**more: Any) -> str:  # noqa: ANN401 - cells
         ),
         (("PROLIFIC_PID", "stimulus_id", "stars"), {"age": lambda p, _: 20 + p}),
         (("worker", "system", "points"), {}),
+        (("WorkerId", "Input.image", "Answer.rating"), {"HITId": lambda _, i: f"h{i}"}),
         (("annotator_id", "aspect_id", "score"), {"text": lambda p, i: f"t{p}{i}"}),
         (("Assessors", "Candidates", "enjoyment"), {"year": lambda p, _: 2020 + p}),
     ],
@@ -187,11 +188,23 @@ def test_numbers_that_start_again_in_every_section_are_asked_about() -> None:
         {"section": pl.col("proposal")},
         {"section": pl.lit("one")},
         {"section": pl.col("assessor")},
+        {"user_id": pl.col("assessor").str.slice(5), "assessor": pl.lit(0)},
     ],
-    ids=["names", "a section an item", "one section", "not nested"],
+    ids=["names", "a section an item", "one section", "not nested", "ids"],
 )
 def test_other_columns_are_no_sections(change: dict[str, pl.Expr]) -> None:
     assert read(panels(**change)).n_reviewers == 4
+
+
+def test_a_table_of_numbers_alone_is_asked_about_too() -> None:
+    text = "userId,movieId,mqm\n1,1,3\n1,2,2\n2,1,2\n"
+    assert "Column 'mqm' may be lower-is-better." in refused(text)
+    assert read(text, lower_is_better=True).scores.tolist() == [-3.0, -2.0, -2.0]
+
+
+def test_a_criterion_is_not_proposed_as_a_reviewer() -> None:
+    frame = crossed("criterion", "film", score=score)
+    assert "No column for the reviewer among" in refused(frame.write_csv())
 
 
 @pytest.mark.parametrize("name", ["error", "penalty", "MQM", "WER", "editDistance"])

@@ -28,7 +28,8 @@ DECISIONS = layouts.has_columns(("annotator id", "winner id", "loser id"))
 def recognise(table: Table, _: layouts.ReadOptions) -> str:
     """Say why a table is in long form: its columns are named for what they hold."""
     try:
-        names = find_columns(list(table.columns), Columns(), table.source)
+        declared = roles.guess_columns(table, Columns())
+        names = find_columns(list(table.columns), declared, table.source)
     except RatingsError:
         return ""
     return table.why(*filter(None, astuple(names)))

@@ -25,7 +25,7 @@ from evenhand.columns import (
 )
 from evenhand.errors import listing, refuse_option
 from evenhand.formats.layouts import LongForm
-from evenhand.formats.tables import NOTHING, Table, plain
+from evenhand.formats.tables import NOTHING, Table, plain, strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -58,9 +58,8 @@ COUNTED = re.compile(
 """What numbered reviewers are called."""
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
 SECTIONS = re.compile(
-    r"\b(?:section|panel|group|session|committee|division|class|room|round|stage|"
-    r"category|heat|batch|area|site|school|department|jury|pool|table|stream|cohort|"
-    r"board|track|venue)s?\b"
+    r"\b(?:section|panel|group|session|committee|division|room|heat|batch|site|school|"
+    r"department|jury|pool|table|stream|cohort|board|track|venue)s?\b"
 )
 """What parts of an evaluation are called, in which numbers may start again."""
 LOWER = re.compile(
@@ -71,11 +70,17 @@ LOWER = re.compile(
 TIME = re.compile(
     r"\b(?:time|timestamp|date|year|month|day|hour|duration|seconds|age)\b"
 )
+QUESTIONS = re.compile(r"\b(?:criteri(?:on|a)|metric|dimension|question|prompt)s?\b")
+"""What is asked of an item, which is neither an item nor a reviewer."""
 PERSON_AND_ITEM = ("reviewer", "item")
 A = {"reviewer": "a reviewer", "item": "an item"}
 GRADE_LETTERS = r"^[A-F]{1,2}[+-]?$"
-# A score has at most so many values, from 0 to 100.
-SHORT_SCALE = 101
+# A score has at most so many values, from 0 to 100; the first cells of a column tell.
+SHORT_SCALE, FIRST = 101, 1000
+# Of more pairs of columns none is proposed: the table is of another kind.
+MOST_PAIRS = 30
+# No panel has more members.
+LARGEST_PANEL = 50
 # Share of items that fill seats from the first on; a withdrawn review leaves a gap.
 PACKED = 0.99
 # Chance at which people would look like seats.
@@ -399,8 +404,11 @@ def find_sections(table: Table, names: Columns) -> list[str]:
         for name in table.columns
         if _says(SECTIONS, name) and name not in astuple(names)
     ]
-    numbers = _label_numbers(table, names.reviewer)[0] if called else None
-    if numbers is None:
+    if not called or table.cells(names.reviewer).n_unique() > LARGEST_PANEL:
+        return []
+    numbers, word = _label_numbers(table, names.reviewer)
+    # A number that is called an id is one person's wherever it stands.
+    if numbers is None or (not word and ID.search(names.reviewer)):
         return []
     items = table.cells(names.item)
     sections = []
@@ -479,13 +487,11 @@ def guess_columns(table: Table, declared: Columns) -> Columns:
     ):
         return declared
     score = likely_columns("score", names, declared)
-    if not score:
-        score = _score_columns(table, declared)
-        if len(score) != 1:
-            return declared
-        declared = replace(declared, score=score[0])
     columns = {part: likely_columns(part, names, declared) for part in PERSON_AND_ITEM}
     missing = [part for part, matches in columns.items() if not matches]
+    if not score:
+        score = [] if missing else _score_columns(table, declared)
+        return replace(declared, score=score[0]) if len(score) == 1 else declared
     used = {name for matches in columns.values() for name in matches} | {*score}
     if missing and len(used) + len(missing) == 3:
         _propose_labels(table, missing, used - {*score})
@@ -509,6 +515,8 @@ def _score_columns(table: Table, declared: Columns) -> list[str]:
 def _is_short_scale(table: Table, name: str) -> bool:
     if ID.search(name) or _says(TIME, name):
         return False
+    if strings(table.columns[name].head(FIRST)).n_unique() > SHORT_SCALE + len(NOTHING):
+        return False
     cells = table.cells(name)
     filled = cells.filter(~cells.str.to_lowercase().is_in(NOTHING))
     values = filled.unique()
@@ -531,6 +539,7 @@ def _propose_labels(table: Table, missing: list[str], used: set[str]) -> None:
         for name, column in cells.items()
         if name not in used
         and not _says(TIME, name)
+        and not _says(QUESTIONS, name)
         and (column != "").all()
         and 1 < column.n_unique() <= table.height / 2
         and (ID.search(name) or not _is_short_scale(table, name))
@@ -540,7 +549,7 @@ def _propose_labels(table: Table, missing: list[str], used: set[str]) -> None:
     )
     unique = [
         pair
-        for pair in pairs
+        for pair in itertools.islice(pairs, MOST_PAIRS)
         if pl.DataFrame([cells[name] for name in pair]).n_unique() == table.height
     ]
     if not unique or (len(missing) == 2 and len(unique) > 1):
@@ -575,10 +584,11 @@ def prefer_numbers(
         >>> prefer_numbers(table, grade, ReadOptions())[1].score
         'points'
     """
+    first = strings(table.columns[names.score].head(FIRST))
+    if first.cast(pl.Float64, strict=False).is_not_null().any():
+        return table, names
     words = table.cells(names.score)
     free = [name for name in table.columns if name not in astuple(names)]
-    if words.cast(pl.Float64, strict=False).is_not_null().any():
-        return table, names
     for name in (name for name in free if _is_short_scale(table, name)):
         numbers = table.cells(name)
         steps = pl.DataFrame({"word": words, "number": numbers}).unique()
