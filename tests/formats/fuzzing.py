@@ -54,6 +54,7 @@ TOKENS = (
         b"paper",
         b"score",
     ),
+    *(b"winner", b"left", b"tie", b"model_a", b">", b"=", b"Rank 1"),
     *(b"review", b"Email", b"- Value)", b"SubmissionId", b"Score: 3\n", b"total score"),
 )
 WORDS = "strong reject<reject<weak reject<weak accept<accept<strong accept"
@@ -87,12 +88,43 @@ BATCH = 500
 def sources() -> dict[str, bytes]:
     """Return every sample file, and look-alikes of others, by name."""
     here = {path.name: path.read_bytes() for path in samples()}
-    return here | {f"like-{name}": file.data for name, file in FILES.items()}
+    likes = {f"like-{name}": file.data for name, file in FILES.items()}
+    return here | likes | generated()
 
 
 def samples() -> list[Path]:
     """Return every sample file."""
     return sorted(path for path in EXPORTS.iterdir() if path.is_file())
+
+
+def generated() -> dict[str, bytes]:
+    """Make small votes and orders, of which there is no sample file."""
+    chance = random.Random(33)
+    items, sides = ["GPT", "LLaMA", "Falcon", "Dolly"], ["model_a", "model_b", "tie"]
+    pairs = [chance.sample(items, 2) for _ in range(30)]
+    votes = [(*pair, chance.choice(sides)) for pair in pairs]
+    games = [
+        (*pair, *chance.choices(["model_1", "model_2", "error"], k=2)) for pair in pairs
+    ]
+    orders = [chance.sample(items, 4) for _ in range(6)]
+    columns = [*zip(*orders, strict=True)]
+    tables = {
+        "votes-sides.csv": [("model_a", "model_b", "winner"), *votes],
+        "votes-items.csv": [
+            ("left", "right", "winner", "worker"),
+            *((*pair, pair[0], "w") for pair in pairs),
+        ],
+        "votes-games.csv": [("model_1", "model_2", "g1_winner", "g2_winner"), *games],
+        "orders-columns.csv": [[f"P{person}" for person in range(6)], *columns],
+        "orders-rows.csv": [[f"Rank {place}" for place in range(1, 5)], *orders],
+        "orders-lists.csv": [
+            ["voter", "ranking"],
+            *([str(at), " > ".join(order)] for at, order in enumerate(orders)),
+        ],
+    }
+    return {
+        name: "\n".join(map(",".join, rows)).encode() for name, rows in tables.items()
+    }
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:

@@ -38,6 +38,7 @@ PLATFORMS = {
         ),
     ),
     "votes": Home("votes"),
+    "orders": Home("orders"),
     "surveys": Home(
         "surveys",
         (

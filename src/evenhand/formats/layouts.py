@@ -203,7 +203,7 @@ def recognise(table: Table, options: ReadOptions) -> tuple[Layout, str]:
             f"The file may come from {possible}. Say which with format= or --format."
         )
     # A table in long form is not looked at as a wide one.
-    either = _matches(["long", "wide"], table, options)
+    either = _matches(["long", "orders", "wide"], table, options)
     return next(chain(matches, either), (layout_of("long"), ""))
 
 

@@ -230,7 +230,7 @@ def information_notices(ratings: Ratings) -> tuple[DataWarning, ...]:
     sums = np.array([np.bincount(items, ranks), *redrawn])
     observed, *shuffled = (sums**2).sum(axis=1)
     above = observed - np.array(shuffled)
-    p = (1 + np.count_nonzero(above <= SMALLEST)) / (1 + SHUFFLES)
+    p = (1 + int(np.count_nonzero(above <= SMALLEST))) / (1 + SHUFFLES)
     if np.std(shuffled) > LARGEST_ERROR * same.sum() - SMALLEST or p <= CHANCE:
         return ()
     votes = loads.max() == 2 and len(same) <= LINKED
