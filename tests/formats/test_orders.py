@@ -98,12 +98,14 @@ def test_a_column_each_of_many_people() -> None:
         (
             "Anna,Bo\ntea,milk\nmilk,tea\ntea,soup\n",
             {"format": "orders"},
-            "orders.csv:4: reviewer 'Anna' rated item 'tea' twice (first: line 2).",
+            "orders.csv:4: reviewer 'Anna' rated item 'tea' twice (first: line 2). "
+            "Say which count with repeats= or --repeats last, mean or all.",
         ),
         (
             "Name,Rank 1,Rank 2\nBo,tea,tea\nAnna,milk,tea\n",
             {},
-            "orders.csv:2: reviewer 'Bo' rated item 'tea' twice (first: line 2).",
+            "orders.csv:2: reviewer 'Bo' rated item 'tea' twice (first: line 2). "
+            "Say which count with repeats= or --repeats last, mean or all.",
         ),
         (
             "p,q\n1,2\n",
