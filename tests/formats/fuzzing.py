@@ -18,7 +18,7 @@ import random
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from evenhand.errors import EvenhandError
 from evenhand.formats import PLATFORMS
 from evenhand.formats.reading import read_ratings
 from tests.formats.lookalikes import FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EXPORTS = Path(__file__).parents[2] / "examples" / "exports"
 BINARY = (".xlsx", ".parquet", ".xls")
@@ -108,7 +111,7 @@ def generated() -> dict[str, bytes]:
     ]
     orders = [chance.sample(items, 4) for _ in range(6)]
     columns = [*zip(*orders, strict=True)]
-    tables = {
+    tables: dict[str, list[Sequence[str]]] = {
         "votes-sides.csv": [("model_a", "model_b", "winner"), *votes],
         "votes-items.csv": [
             ("left", "right", "winner", "worker"),
