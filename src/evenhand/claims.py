@@ -363,13 +363,13 @@ def certify(
 
 
 def assignment_finding(
-    design: str | None, known: tuple[str, ...], *, backing: Backing = "declared"
+    design: str | None, designs: tuple[str, ...], *, backing: Backing = "declared"
 ) -> Finding:
     """Say how far the random assignment is established.
 
     Args:
         design: What was declared, None if nothing was.
-        known: The designs that the claim holds for.
+        designs: The designs that the claim holds for.
         backing: "declared": somebody says so. "revealed": a secret that is known now
             draws it, but might have been chosen after many tries. "verified": that
             secret fits a seal that was published beforehand.
@@ -380,10 +380,10 @@ def assignment_finding(
         >>> assignment_finding("pairs", ("halves",)).standing
         'void'
     """
-    facts: dict[str, Json] = {"design": design, "known": list(known)}
+    facts: dict[str, Json] = {"design": design, "known": list(designs)}
     if design is None:
         return Finding("undeclared", "void", facts, mends=True)
-    if design not in known:
+    if design not in designs:
         return Finding("other_design", "void", facts)
     standing: Standing = "checked" if backing == "verified" else "declared"
     return Finding("assignment", standing, {"design": design, "backing": backing})

@@ -75,7 +75,7 @@ def explain(result: Comparison, *, more: bool = False) -> str:
         >>> print(explain(compare([3], [2], method="mean", rng=7)).splitlines()[0])
         A comes out ahead of B, by means: mean 3 (n 1) against 2 (n 1).
     """
-    lines = result_lines.comparison_lines(result)
+    lines = result_lines.comparison_lines(result, explained=more)
     if more:
         lines += cards.comparison_card(result, html=False).lines()
         lines += (

@@ -76,7 +76,7 @@ def explain(result: Ranking, *, more: bool = False) -> str:
         >>> "y" in explain(rank(ratings, method="topological", rng=7))
         True
     """
-    lines = [result_lines.claim(result.certificate)]
+    lines = [result_lines.claim(result.certificate, explained=more)]
     if more:
         lines += cards.ranking_card(result, html=False).lines()
     table = tables.ranking(result, None if more else tables.window(result))

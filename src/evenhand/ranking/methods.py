@@ -663,8 +663,8 @@ class Ties(ByScores):
 class Safe(RankMethod):
     """By mean rank, with items of equal mean rank sorted by mean scores and noise.
 
-    Where reviewers contradict each other, some of them make groups and the others sort
-    these.
+    If reviewers contradict each other, a random subset defines tied groups and the
+    others order each group.
     """
 
     name = "safe"

@@ -163,7 +163,7 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
     )
 
 
-def check_card(found: Check) -> Card:
+def check_card(result: Check) -> Card:
     """Say what a check found, for its report and for notebooks.
 
     Examples:
@@ -172,7 +172,7 @@ def check_card(found: Check) -> Card:
         >>> card.decision[0]
         Markup('2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.')
     """
-    return _card("check", found, verdict=findings.verdict(found))
+    return _card("check", result, verdict=findings.verdict(result))
 
 
 def grades_card(result: Grades, *, html: bool = True) -> Card:

@@ -265,9 +265,9 @@ def _comparison(ratings: Ratings, result: Comparison) -> pl.DataFrame:
     return _add_titles(frame, ratings, "first", "second")
 
 
-def _contradictions(ratings: Ratings, found: Check) -> pl.DataFrame:
+def _contradictions(ratings: Ratings, check: Check) -> pl.DataFrame:
     names = ["first", "second", "first_above", "second_above"]
-    rows = ((*pair.items, *pair.votes) for pair in found.contradictions.worst)
+    rows = ((*pair.items, *pair.votes) for pair in check.contradictions.worst)
     return _add_titles(_rows(rows, names), ratings, "first", "second")
 
 

@@ -53,8 +53,10 @@ NAMED, TITLE, WIDE, SHOWN = 12, 40, 60, 40
 LONG_NAME = 24
 
 
-def claim(certificate: Certificate | None) -> str:
+def claim(certificate: Certificate | None, *, explained: bool = False) -> str:
     """Say in a sentence what an answer may claim.
+
+    It points to --explain unless that was asked for.
 
     Examples:
         >>> from evenhand.claims import Claim, Finding, certify
@@ -66,8 +68,8 @@ def claim(certificate: Certificate | None) -> str:
     more = _is_verified(certificate)
     if certificate.declared and certificate.theorem != NONE:
         number = plural(len(certificate.declared), "assumption")
-        more += f" This rests on {number}; see --explain."
-    elif certificate.sentence != certificate.brief:
+        more += f" This rests on {number}" + ("." if explained else "; see --explain.")
+    elif not explained and certificate.sentence != certificate.brief:
         more += " See --explain."
     return f"Guarantee: {claims.guarantee(certificate)}{more}"
 
@@ -93,7 +95,7 @@ def claim_line(certificate: Certificate | None) -> str:
     return line
 
 
-def comparison_lines(result: Comparison) -> list[str]:
+def comparison_lines(result: Comparison, *, explained: bool = False) -> list[str]:
     """Say which of two items is ahead, by how much, how sure, and what it may claim.
 
     Examples:
@@ -114,15 +116,15 @@ def comparison_lines(result: Comparison) -> list[str]:
             f"This rule is randomized: it picks {winner} with probability "
             f"{about}{chance:.3g}. That is not the probability that it is better."
         )
-    return [*filter(None, lines), _short_claim(result.certificate)]
+    return [*filter(None, lines), _short_claim(result.certificate, explained=explained)]
 
 
-def _short_claim(certificate: Certificate | None) -> str:
+def _short_claim(certificate: Certificate | None, *, explained: bool) -> str:
     """Leave to --explain what the claim is given, and part of its words."""
     if certificate is None or certificate.claim.given is None:
-        return claim(certificate)
+        return claim(certificate, explained=explained)
     text = f"Guarantee: {claims.short(certificate)}{_is_verified(certificate)}"
-    if not certificate.declared:
+    if explained or not certificate.declared:
         return text
     number = plural(len(certificate.declared), "assumption")
     return f"{text.removesuffix('.')}; {number}: --explain."

@@ -276,16 +276,16 @@ def _brief(word: str) -> str:
     return {"not enough ratings to say": "too few"}.get(word, word)
 
 
-def _agreement(one: Reviewer) -> str:
+def _agreement(reviewer: Reviewer) -> str:
     """Say how a reviewer agrees, by the correlation if ratings are many, others few."""
-    said = _brief(one.agreement)
+    agreement = _brief(reviewer.agreement)
     if (
-        said == one.agreement
-        or one.correlation is None
-        or one.ratings < reviewer_checks.MANY_ITEMS
+        agreement == reviewer.agreement
+        or reviewer.correlation is None
+        or reviewer.ratings < reviewer_checks.MANY_ITEMS
     ):
-        return said
-    return f"correlation {one.correlation:.2f}"
+        return agreement
+    return f"correlation {reviewer.correlation:.2f}"
 
 
 def reviewers(rows: Sequence[Reviewer]) -> TextTable:
@@ -312,13 +312,15 @@ def _with_error(value: float | None, error: float | None, sign: str = "") -> str
     return f"{value:{sign}.{places}f} ± {error:.{places}f}"
 
 
-def contested_pairs(found: Contradictions) -> TextTable:
+def contested_pairs(contradictions: Contradictions) -> TextTable:
     """List the pairs of items with the most votes each way."""
     columns: Columns = {
-        Column("one item"): [name(it.items[0]) for it in found.worst],
-        Column("the other item"): [name(it.items[1]) for it in found.worst],
-        Number("put the one above"): [it.votes[0] for it in found.worst],
-        Number("put the other above"): [it.votes[1] for it in found.worst],
+        Column("one item"): [name(pair.items[0]) for pair in contradictions.worst],
+        Column("the other item"): [
+            name(pair.items[1]) for pair in contradictions.worst
+        ],
+        Number("put the one above"): [pair.votes[0] for pair in contradictions.worst],
+        Number("put the other above"): [pair.votes[1] for pair in contradictions.worst],
     }
     return table("Pairs of items with the most votes each way", columns)
 
@@ -351,18 +353,18 @@ def targets(needed: Needed) -> TextTable:
     return table("Additional reviews needed per item", columns)
 
 
-def spread(title: str, found: Distribution) -> TextTable:
+def spread(title: str, distribution: Distribution) -> TextTable:
     """Draw how many have which count, in text.
 
     Examples:
         >>> from evenhand import Ratings, check
-        >>> found = check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7).load
-        >>> spread("items", found).rows[0].cells[:2]
+        >>> loads = check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7).load
+        >>> spread("items", loads).rows[0].cells[:2]
         ('2', '1')
     """
-    counts = [bar["count"] for bar in found.histogram]
+    counts = [bar["count"] for bar in distribution.histogram]
     columns: Columns = {
-        Column(title): [span(bar["from"], bar["to"]) for bar in found.histogram],
+        Column(title): [span(bar["from"], bar["to"]) for bar in distribution.histogram],
         Number("how many"): counts,
         Column(""): [
             "█" * max(1, round(BAR * count / max(counts))) for count in counts
