@@ -140,7 +140,9 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
     method = {one.name: one for one in methods("rank")}.get(result.method)
     by_order = method and issubclass(method, Model) and method.ordinal
     orders = (by_order or result.rho == 1) and not claimed["proved"]
-    assumed = ADAPTIVE if result.method == "adaptive" or not method else method.assumes
+    # A model that weighs scores against orders says by which share.
+    shares = result.rho is not None
+    assumed = ADAPTIVE if shares or not method else method.assumes
     if orders:
         assumed = ORDERS
     elif codes & {"confounded", "one_rating_reviewers"}:
