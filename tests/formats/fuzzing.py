@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import json
 import multiprocessing
 import random
 import sys
@@ -26,6 +27,7 @@ from evenhand.errors import EvenhandError
 from evenhand.formats import PLATFORMS
 from evenhand.formats.reading import read_ratings
 from tests.formats.lookalikes import FILES
+from tests.formats.test_nested import DOCUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,12 +87,29 @@ RARE: dict[str, list[Any]] = {
     "header": [True, False],
     "rank": ["Please rank", "How good?", "Rank"],
 }
+NODES: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1.5,
+    "",
+    "x",
+    "C",
+    [],
+    {},
+    [[]],
+    [None],
+    [{}],
+    {"": 1},
+    "5: a",
+)
 BATCH = 500
 
 
 def sources() -> dict[str, bytes]:
     """Return every sample file, and look-alikes of others, by name."""
     here = {path.name: path.read_bytes() for path in samples()}
+    here |= {name: json.dumps(value).encode() for name, value in DOCUMENTS.items()}
     likes = {f"like-{name}": file.data for name, file in FILES.items()}
     return here | likes | generated()
 
@@ -197,7 +216,27 @@ def _spliced(data: bytes, chance: random.Random) -> bytes:
     return data[: chance.randint(0, len(data))] + other[chance.randint(0, len(other)) :]
 
 
+def _renested(data: bytes, chance: random.Random) -> bytes:
+    """Put something else into a place of a JSON document, which stays JSON."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return _cell(data, chance)
+    inner = document
+    while isinstance(inner, dict | list) and inner:
+        places = list(inner) if isinstance(inner, dict) else range(len(inner))
+        place = chance.choice(places)
+        deeper = inner[place]
+        if chance.random() < 0.3 or not isinstance(deeper, dict | list) or not deeper:
+            inner[place] = chance.choice((*NODES, [deeper, deeper], {"a": deeper}))
+            break
+        inner = deeper
+    return json.dumps(document).encode()
+
+
 WAYS = (
+    _renested,
+    _renested,
     _insert,
     _replace,
     _cut,

@@ -111,6 +111,20 @@ PRETALX_CSV = (
 )
 
 
+DOCUMENTS: dict[str, Document] = {
+    "label-studio.json": label_studio(),
+    "argilla.json": argilla(),
+    "pretalx.json": pretalx(),
+    "peerread.json": [peerread(1, 5, 6), peerread(2, 7, 3)],
+    "inspect.json": [inspect_log("m/a", "C", "P"), inspect_log("m/b", "I", 1)],
+    "votes.json": {
+        "songs": [{"entry": "x", "votes": [{"judge": "Bo", "score": 12}]}],
+        "hosts": [{"name": "Anna"}],
+    },
+}
+"""Look-alikes of nested files, also for fuzzing.py."""
+
+
 @pytest.mark.parametrize(
     ("document", "title", "some", "left_out"),
     [
@@ -137,6 +151,10 @@ def test_the_question_of_a_platform_is_asked_where_it_is_not_clear() -> None:
     other["tone.responses.users"] = other["quality.responses.users"]
     with pytest.raises(RatingsError, match=r"may be the score: 'quality', 'tone'. Say"):
         read([other])
+    other["tone.responses.users"] = ["u1", "u1", "u3"]
+    said = "r.json: entry 1: tone.responses must be one of each user"
+    with pytest.raises(RatingsError, match=said):
+        read([other])
     with pytest.raises(RatingsError, match="The records hold no answer"):
         read([{"id": 1, "data": {}, "annotations": []}])
 
@@ -159,6 +177,7 @@ def test_records_in_records_get_the_fields_of_their_parents() -> None:
     ratings = read({"songs": songs})
     assert scores(ratings) == {("Bo", "Malta"): 12, ("Cy", "Malta"): 10}
     assert codes(ratings) == {"empty_lists": 1}
+    assert scores(read(DOCUMENTS["votes.json"])) == {("Bo", "x"): 12}
     deep = [{"entry": "x", "rounds": [{"round": 1, "votes": votes}]}]
     assert scores(read(deep)) == {("Bo", "x"): 12, ("Cy", "x"): 10}
 

@@ -64,15 +64,18 @@ def _label_studio(task: Fields) -> Iterator[Answered]:
 
 def _argilla(record: Fields) -> Iterator[Answered]:
     shared = {name: value for name, value in record.items() if RESPONSES not in name}
-    rows: dict[object, Fields] = {}
+    rows: dict[str, Fields] = {}
     for question in (key.removesuffix(USERS) for key in record if key.endswith(USERS)):
         parts = (record.get(question + part) for part in (USERS, RESPONSES, STATUS))
         users, values, states = (
             part if isinstance(part, list) else [] for part in parts
         )
         states = states or ["submitted"] * len(users)
-        for user, value, state in zip(users, values, states, strict=False):
-            answers = rows.setdefault(as_text(user), {})
+        people = [*map(as_text, users)]
+        if not len(values) == len(states) == len({*people}) == len(users):
+            raise ValueError(f"{question + RESPONSES} must be one of each user")
+        for user, value, state in zip(people, values, states, strict=True):
+            answers = rows.setdefault(user, {})
             if state == "submitted":
                 answers[question] = value
     for user, answers in rows.items():
@@ -101,7 +104,7 @@ def _inspect(log: Fields) -> Iterator[Answered]:
             }
         )
         for scorer, value in values.items() or [("", None)]:
-            label = f"{about.get('eval.task')} / {scorer} / {place}"
+            label = f"{as_text(about.get('eval.task'))} / {scorer} / {place}"
             fields = {"model": about.get("eval.model"), SCORER: label}
             score = GRADES.get(value, value) if isinstance(value, str) else value
             number = float(score) if isinstance(score, int | float) else score
@@ -116,11 +119,12 @@ def _read(
     options: ReadOptions,
 ) -> LongForm:
     """Take a row for what each person answered, with the question that is meant."""
-    rows = [
-        (row, answered)
-        for row, record in enumerate(top_records(table.document))
-        for answered in answers_of(record)
-    ]
+    rows: list[tuple[int, Answered]] = []
+    for row, record in enumerate(top_records(table.document)):
+        try:
+            rows += [(row, answered) for answered in answers_of(record)]
+        except ValueError as error:
+            raise table.source.at(row, str(error)) from None
     if not rows:
         raise table.source.whole("The records hold no answer.")
     source = table.source.keep([row for row, _ in rows])

@@ -170,7 +170,7 @@ def _choose(table: Table, tables: dict[Path, Table], options: ReadOptions) -> Pa
     sure = [
         path for path in sure if not any(path[:n] in sure for n in range(len(path)))
     ]
-    if not sure and layout_of("wide").recognise(table, options):
+    if not sure and table.columns and layout_of("wide").recognise(table, options):
         return ()
     usual = [path for path in tables if path[-1] in LISTS]
     likely = sure or (usual if len(usual) == 1 else [*tables])

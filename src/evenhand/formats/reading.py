@@ -30,6 +30,7 @@ from evenhand.errors import (
     unknown,
 )
 from evenhand.formats import roles
+from evenhand.formats.documents import EXAMPLE
 from evenhand.formats.files import File, Readable, fetch, paths_of
 from evenhand.formats.layouts import LongForm, ReadOptions, layout_of, recognise
 from evenhand.formats.tables import (
@@ -365,6 +366,8 @@ def _table(
         table = tables[0] if len(tables) == 1 else stacking.stack_tables(tables)
         if table.document is not None:
             table, options = nested.unfold(table, options)
+        if not table.columns:
+            raise table.source.whole(f"There is no row. {EXAMPLE}")
     parts, people = take_naming(options.columns.reviewer.split("+"), table.columns)
     named = replace(options.columns, reviewer="+".join(parts))
     options = replace(options, columns=named, people=people)

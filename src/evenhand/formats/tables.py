@@ -40,6 +40,7 @@ from evenhand.formats.documents import (
     finite_or_text,
     flatten,
     parse_json,
+    top_records,
 )
 from evenhand.unpacking import PARQUET, available_memory, refusal, unpacking_limit
 
@@ -379,7 +380,9 @@ def _json(file: File) -> Table:
         document = [parse_json(name, rows[line], line, finite_or_text) for line in rows]
         source = Source(name, list(rows).__getitem__)
     table = Table.of(flatten(document, source), source)
-    if not table.columns:
+    # The rows may stand in a list deeper in the document.
+    inner = [value for record in top_records(document) for value in record.values()]
+    if not table.columns and not any(isinstance(value, list | dict) for value in inner):
         raise source.whole(f"There is no row. {EXAMPLE}")
     return replace(table, document=document)
 
