@@ -194,7 +194,6 @@ def test_a_label_must_be_text_or_an_integer(value: object, words: str) -> None:
 @pytest.mark.parametrize(
     "series",
     [
-        pl.Series([None, True]),
         pl.Series([None, dt.date(2024, 1, 2)]),
         pl.Series([None, Decimal("1.5")]),
         pl.Series([None, b"x"]),
@@ -457,13 +456,11 @@ def test_what_is_no_number_is_refused(value: object) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (math.nan, "nan"),
         (-math.inf, "-inf"),
         (np.float32("inf"), "np.float32(inf)"),
         ("1e999", "'1e999'"),
         (10**400, "1000"),
         (Fraction(10**400), "Fraction(1000"),
-        (Decimal("NaN"), "Decimal('NaN')"),
         (Decimal("sNaN"), "Decimal('sNaN')"),
         (Decimal("1e999"), "Decimal('1E+999')"),
     ],
@@ -479,7 +476,7 @@ def test_a_number_too_large_to_print_is_refused() -> None:
     assert number_error([7, 10**5000]) == text
 
 
-@pytest.mark.parametrize("column", [np.array([1, np.nan]), pl.Series([1.0, math.inf])])
+@pytest.mark.parametrize("column", [np.array([1, np.inf]), pl.Series([1.0, math.inf])])
 def test_arrays_must_be_finite_too(column: object) -> None:
     assert "score must be finite, got " in number_error(column)
 
@@ -487,7 +484,6 @@ def test_arrays_must_be_finite_too(column: object) -> None:
 @pytest.mark.parametrize(
     "series",
     [
-        pl.Series([None, True]),
         pl.Series([None, dt.date(2024, 1, 2)]),
         pl.Series([None, dt.timedelta(1)]),
         pl.Series([None, [7]]),

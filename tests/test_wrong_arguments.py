@@ -157,9 +157,8 @@ def test_what_is_no_text_of_a_method_is_refused_with_its_place(
     "wrong", [value for value in WRONG if not isinstance(value, eh.Ratings)]
 )
 def test_check_takes_ratings_only(wrong: object) -> None:
-    with pytest.raises(
-        eh.RatingsError, match=r"ratings must be a Ratings or a dataf|No column for"
-    ):
+    words = r"must be a path, a Ratings or a dataf|No col|nonsense|the name of a file"
+    with pytest.raises(eh.EvenhandError, match=words):
         eh.check(wrong)  # type: ignore[arg-type]  # that it is wrong is the point
 
 

@@ -79,6 +79,8 @@ __all__ = [*_HOME, *_ROOM]  # noqa: PLE0604 - names
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use."""
+    if name == "__version__":
+        return importlib.import_module("evenhand.claims").version()
     if name in _ROOM:
         return importlib.import_module(f"evenhand.{_ROOM[name]}")
     if name not in _HOME:

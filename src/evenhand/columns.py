@@ -57,7 +57,7 @@ EXACT_BELOW = 2.0**53
 MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """How pandas names the types of its missing values, without importing it."""
 PLAIN: dict[type, type[pl.DataType]]
-PLAIN = {str: pl.String, int: pl.Int64, float: pl.Float64}
+PLAIN = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 
@@ -210,15 +210,20 @@ def and_more(count: int) -> str:
 def number_series(values: object, what: str, source: Source) -> tuple[Scores, Flags]:
     """Return finite numbers, and a mask of the rows that have none.
 
-    An empty cell, null or a word such as "n/a" is missing; any other value that is not
-    a finite number is an error.
+    An empty cell, null, NaN or a word such as "n/a" is missing; any other value that is
+    not a finite number is an error. Booleans are 0 and 1, and words whose categories
+    have an order are its places from 1.
     """
     series = _series(values, what, source, _number)
-    if series.dtype in TEXTUAL or series.dtype.is_decimal():
+    if words := ordered_words(series):
+        places = pl.Series(range(1, len(words) + 1), dtype=pl.Float64)
+        texts = series.cast(pl.String).str.strip_chars()
+        numeric = texts.replace_strict(words, places, default=None)
+    elif series.dtype in TEXTUAL or series.dtype.is_decimal():
         # A decimal goes by its digits, so that it is rounded once, as text is.
         numeric = _parse_numbers(series.cast(pl.String), what, source)
     else:
-        numeric = series.cast(pl.Float64)
+        numeric = series.cast(pl.Float64).fill_nan(None)
     # Adding zero turns -0.0 into 0.0, so that equal scores have equal bytes.
     numbers = numeric.fill_null(0.0).to_numpy() + 0.0
     bad = []
@@ -234,14 +239,37 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
     return numbers, numeric.is_null().to_numpy()
 
 
+def ordered_words(values: object) -> list[str]:
+    """Return the words of a column whose categories have an order, the lowest first.
+
+    Examples:
+        >>> ordered_words(pl.Series(["fair"], dtype=pl.Enum(["poor", "fair", "n/a"])))
+        ['poor', 'fair']
+        >>> ordered_words(pl.Series(["1"], dtype=pl.Enum(["1", "2"])))
+        []
+    """
+    kind = values.dtype if isinstance(values, pl.Series) else None
+    if not isinstance(kind, pl.Enum):
+        return []
+    texts = kind.categories.str.strip_chars()
+    words = texts.filter(~texts.str.to_lowercase().is_in(["", *MISSING_WORDS]))
+    return [] if words.str.contains(NUMBER).all() else words.to_list()
+
+
 def column_values(column: nw.Series[IntoSeries]) -> pl.Series | list[object]:
     """Return a dataframe's column as polars, or value by value where it is mixed."""
     if column.dtype not in (nw.Object, nw.Unknown):
         try:
-            return column.to_polars()
+            values = column.to_polars()
+            if isinstance(column.dtype, nw.Enum):
+                # A category of pandas may be a number, which stands as text here.
+                order = pl.Enum([*map(str, column.dtype.categories)])
+                values = values.cast(pl.String).cast(order)
         except (ImportError, TypeError, ValueError, NotImplementedError):
             # pandas without PyArrow, or a value of another kind than it looked like.
             pass
+        else:
+            return values
     return [None if _is_missing(value) else value for value in column.to_list()]
 
 
@@ -308,7 +336,8 @@ def _series(
         raise RatingsError(f"{what}s must be a sequence, got {quote(values)}.")
     listed = column_values(native) if isinstance(native, nw.Series) else list(native)
     series = as_series(listed)
-    number = convert is _number and series.dtype.is_numeric()
+    numeric = series.dtype.is_numeric() or series.dtype == pl.Boolean
+    number = convert is _number and numeric
     if number or series.dtype.is_integer() or series.dtype in TEXTUAL:
         return series
     converted: list[Label | float | None] = []
@@ -373,9 +402,9 @@ def _number(value: object) -> float | str | None:
         number = float(value)
     except (ValueError, OverflowError):
         raise ValueError("must be finite") from None
-    if not math.isfinite(number):
+    if math.isinf(number):
         raise ValueError("must be finite")
-    return number
+    return None if math.isnan(number) else number
 
 
 def _parse_numbers(series: pl.Series, what: str, source: Source) -> pl.Series:
@@ -499,6 +528,7 @@ class Columns:
     pair: str = ""
     weight: str = ""
     tie: str = ""
+    cluster: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -552,7 +582,7 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
     wanted = _needed_parts(names, declared)
     votes = "winner" in wanted
     optional = ("reviewer", "tie") if votes else ("pair",)
-    more = optional if votes else (*optional, "weight")
+    more = (*optional, "cluster") if votes else (*optional, "weight", "cluster")
     for part in Columns.__slots__:
         if getattr(declared, part) and part not in (*wanted, *more):
             raise source.whole(
@@ -572,7 +602,7 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
         twice = next(name for name in used if used.count(name) > 1)
         text = f"Column {quote(twice)} is named for two things. Name two columns."
         raise source.whole(text)
-    return Columns(**columns)
+    return Columns(**columns, cluster=declared.cluster)
 
 
 def _existing_column(name: str, names: Sequence[str], source: Source) -> str:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.claims import Certificate, Label
     from evenhand.models.additive import Sums
-    from evenhand.ratings import Data, Names
+    from evenhand.ratings import Data, ReadingOptions
     from evenhand.words import cards, lines
 
     Anchors = Mapping[str, float] | Mapping[int, float] | Mapping[Label, float]
@@ -248,15 +248,13 @@ class _Line(NamedTuple):
 def grade(
     ratings: Data,
     *,
-    reviewer: Names | None = None,
-    item: Names | None = None,
-    score: str | None = None,
     onto: Range | None = None,
     form: Range | None = None,
     anchors: Anchors | None = None,
     passing: float | None = None,
     rounding: float | None = None,
     rng: RNGLike = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Grades:
     """Give each item a mark, with its error.
 
@@ -266,10 +264,6 @@ def grade(
     Args:
         ratings: Scores; or ranks or comparisons, with at least two anchors; in a
             Ratings or a dataframe.
-        reviewer: Column of a dataframe that names the reviewer, or a list of columns
-            that do together; by default found by its name, as in files.
-        item: Column of the item, or a list of columns.
-        score: Column of the score.
         onto: Lowest and highest mark. Marks are on the scale of the scores without it.
         form: Lowest and highest score of the form, which `onto` stands for. By default
             `onto` itself if scores fill more than half of it, otherwise the lowest and
@@ -279,6 +273,8 @@ def grade(
         passing: Pass mark: says who is above, below, or open by the 90% interval.
         rounding: Round marks to a multiple of this, halves up.
         rng: Seed, generator or None; only marks by orders alone are drawn.
+        reading: How to read a file or a dataframe, with the names that `read_ratings`
+            has: `reviewer`, `item`, `score`, `rows`, `scale`, ...
 
     Returns:
         The marks, highest first.
@@ -296,7 +292,7 @@ def grade(
         >>> [(row.item, round(row.mark), row.standing) for row in found.items]
         [('x', 92, 'above'), ('y', 58, 'open'), ('z', 17, 'below')]
     """
-    ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
+    ratings = as_ratings(ratings, grade, **reading)
     seed = seed_from(rng)
     onto = None if onto is None else _range("onto", onto)
     form = None if form is None else _form(ratings, form)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import inspect
 import json
+import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 import narwhals as nw
 import numpy as np
@@ -28,6 +30,7 @@ from evenhand.columns import (
     given_columns,
     label_series,
     number_series,
+    ordered_words,
     typed_labels,
 )
 from evenhand.errors import (
@@ -40,18 +43,25 @@ from evenhand.errors import (
     unknown,
 )
 from evenhand.labels import alike, alike_notices, blank_notices
+from evenhand.lazy import lazy
 from evenhand.progress import announce
 from evenhand.votes import require_items
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
 
     from evenhand.arrays import Codes, Flags, Scores
     from evenhand.claims import Json, Label
+    from evenhand.formats import reading as readers
+    from evenhand.formats.files import Readable
+else:
+    readers = lazy("evenhand.formats.reading")
 
 Names: TypeAlias = "str | Sequence[str]"
-Data: TypeAlias = "Ratings | IntoDataFrame | IntoLazyFrame"
+Data: TypeAlias = "Readable | Ratings | IntoDataFrame | IntoLazyFrame"
 # Between the labels of several columns that name one reviewer or item together.
 BETWEEN = " / "
 UNRATED_ITEMS = "unrated_items"
@@ -59,6 +69,8 @@ TOGETHER = (
     "If several columns name the reviewer together, name them all, as in reviewer= or "
     "--reviewer judge+prompt."
 )
+BY_ROW = ("item_codes", "preference", "pair_codes", "weights", "cluster_codes")
+"""What a Ratings holds for each rating, beside the reviewer."""
 COUNTS = "It says how much the rating counts."
 REPEATS = "Say which count with repeats= or --repeats last, mean or all."
 NAMING = {"people": True, "seats": False}
@@ -70,6 +82,38 @@ YES, NO = ("true", "1", "yes", "tie"), ("false", "0", "no", "")
 """What a column says of a comparison that is a tie, and of one that is none."""
 # Of fewer clusters none can say how much they differ.
 FEWEST_CLUSTERS = 6
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How to read a file or a dataframe: the options of `read_ratings`.
+
+    Every function that takes ratings takes these; None stands for the default.
+    """
+
+    format: str | None
+    reviewer: Names | None
+    item: Names | None
+    score: str | None
+    rank: str | None
+    winner: str | None
+    loser: str | None
+    pair: Names | None
+    weight: str | None
+    scale: str | None
+    decimal: str | None
+    exclude: Sequence[Label] | Label | None
+    only: Sequence[Label] | Label | None
+    rows: str | None
+    companion: Readable | IntoDataFrame | None
+    sheet: str | None
+    encoding: str | None
+    delimiter: str | None
+    header: bool | None
+    repeats: str | None
+    lower_is_better: bool | None
+    merge: Names | None
+    anonymise: str | None
+    all_items: Sequence[Label] | None
 
 
 class Ratings:
@@ -102,6 +146,7 @@ class Ratings:
             the same reviewer. Only its order within one reviewer has a meaning.
         pair_codes: Pair of each rating, or None.
         weights: How much each rating counts, in the order of scores, or None.
+        cluster_codes: Of each rating, what its reviewer shares with others, or None.
         unrated_labels: Items that were named, but without any score; left out.
         notices: What was left out while reading, and why.
         titles: What people call an item, for those that have more than a label.
@@ -335,7 +380,7 @@ class Ratings:
         taken = copy.copy(self)
         for name in ("_digest", "tied_reviewers"):
             taken.__dict__.pop(name, None)
-        for name in ("item_codes", "preference", "pair_codes", "weights"):
+        for name in BY_ROW:
             if (column := getattr(self, name)) is not None:
                 setattr(taken, name, frozen(column[rows]))
         taken.reviewer_labels, taken.reviewer_codes = labels, frozen(reviewers[rows])
@@ -558,7 +603,7 @@ class Ratings:
             extra = label_series(all_items, "item", Source())
         taken = _compared_rows if names.kind == "comparisons" else _rated_rows
         rows = taken(columns, names, source)
-        blanks = _blank_notices(columns, names)
+        blanks = (*_order_notices(columns, names), *_blank_notices(columns, names))
         self.unrated_labels: Labels = ()
         notices: list[DataWarning] = []
         if rows["value"].null_count() > 0:
@@ -605,6 +650,9 @@ class Ratings:
         self.weights: Scores | None = None
         if "weight" in rows.columns:
             self.weights = frozen(rows["weight"].to_numpy()[order])
+        self.cluster_codes: Codes | None = None
+        if "cluster" in rows.columns:
+            self.cluster_codes = frozen(code_labels(rows["cluster"])[1][order])
 
     def _pseudonym_notices(self) -> tuple[DataWarning, ...]:
         """Say that reviewers look like pseudonyms for one item, if they do.
@@ -639,48 +687,107 @@ class Ratings:
         self.reviewer_labels, codes = code_labels(rows.select(label).to_series())
         order = np.argsort(codes, kind="stable")
         self.reviewer_codes = frozen(codes[order])
-        for name in ("item_codes", "preference", "pair_codes", "weights"):
+        for name in BY_ROW:
             if (column := getattr(self, name)) is not None:
                 setattr(self, name, frozen(column[order]))
 
 
 def as_ratings(
-    data: Data, *, nameless: bool = False, **columns: Names | None
+    data: Data,
+    call: Callable[..., object] | None = None,
+    *,
+    cluster: Names | Mapping[Label, Label] | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Ratings:
-    """Take a Ratings as it is, or make one of a dataframe.
+    """Take a Ratings as it is, or read a file or a dataframe.
 
     Args:
-        data: The ratings.
-        nameless: Whether each row is a reviewer of its own where no column names them.
-        columns: Columns of a dataframe, as for `Ratings.from_frame`; None if not given.
+        data: The ratings: a path, "-", a stream, a dataframe or a Ratings.
+        call: The function that was given them, to name its options.
+        cluster: Column of clusters, or several; for a Ratings, those of reviewers.
+        reading: How to read them, as for `read_ratings`; None if not given.
 
     Raises:
-        RatingsError: If it is neither, or a column cannot be used.
-        OptionError: If columns are named for a Ratings.
+        RatingsError: If it is none of these, or cannot be read.
+        OptionError: If an option is unknown, or given for a Ratings.
 
     Examples:
         >>> as_ratings([1, 2])
         Traceback (most recent call last):
         ...
-        evenhand.errors.RatingsError: ratings must be a Ratings or a dataframe, got
-        list. Give three sequences to Ratings, or a file to read_ratings.
+        evenhand.errors.RatingsError: ratings must be a path, a Ratings or a dataframe,
+        got list. Give three sequences to Ratings.
     """
-    declared = {part: names for part, names in columns.items() if names is not None}
+    declared = declared_options(reading, call)
     if isinstance(data, Ratings):
         if declared:
             raise OptionError(
-                f"{next(iter(declared))} must be left out for a Ratings: it names a "
-                "column of a dataframe."
+                f"{next(iter(declared))} must be left out for a Ratings: it says how "
+                "to read a file or a dataframe."
             )
+        if cluster is not None and not isinstance(cluster, Mapping):
+            rule = "the name of a column, or for a Ratings a mapping from reviewer to"
+            raise must_be("cluster", f"{rule} cluster", cluster)
         return data
-    if nameless and "reviewer" not in declared:
-        frame = frame_columns(data)
-        named = Columns(
-            *(str(declared.get(part, "")) for part in ("", "item", "score"))
+    if not (is_frame(data) or is_readable(data)):
+        raise RatingsError(
+            "ratings must be a path, a Ratings or a dataframe, got "
+            f"{type(data).__name__}. Give three sequences to Ratings."
         )
-        if not candidates("reviewer", list(frame), named):
-            return _number_rows(frame, declared.get("item", ""), named.score)
-    return Ratings.from_frame(data, **declared)  # type: ignore[arg-type]  # names of columns
+    if cluster is not None and not isinstance(cluster, Mapping):
+        declared["cluster"] = cluster
+    return readers.read_ratings(data, **declared)
+
+
+def declared_options(
+    reading: Mapping[str, object], call: Callable[..., object] | None = None
+) -> dict[str, Any]:
+    """Return the options that were given, all of which must be known.
+
+    Examples:
+        >>> declared_options({"scale": None, "rows": "items"})
+        {'rows': 'items'}
+        >>> declared_options({"row": "items"})
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: unknown option 'row', did you mean 'rows'? Known
+        options: 'format', 'reviewer', 'item', 'score', 'rank', 'winner', 'loser',
+        'pair' and 11 more.
+    """
+    names = [*ReadingOptions.__annotations__]
+    own = [] if call is None else [*inspect.signature(call).parameters]
+    for name in reading:
+        if name not in names:
+            raise OptionError(unknown("option", name, [*own[1:-1], *names]))
+    return {name: value for name, value in reading.items() if value is not None}
+
+
+def is_readable(data: object) -> bool:
+    """Return whether this is a path or a stream.
+
+    Examples:
+        >>> is_readable("ratings.csv"), is_readable([1])
+        (True, False)
+    """
+    return isinstance(data, str | os.PathLike) or hasattr(data, "read")
+
+
+def number_rows(
+    data: IntoDataFrame | IntoLazyFrame, **reading: Unpack[ReadingOptions]
+) -> Ratings | None:
+    """Take a dataframe without a reviewer, each row as one's; None if it has one.
+
+    Examples:
+        >>> number_rows(pl.DataFrame({"item": ["x", "y"], "score": [1, 2]}))
+        Ratings(2 scores by 2 reviewers of 2 items)
+    """
+    if reading.keys() - {"item", "score"}:
+        return None
+    columns, item = frame_columns(data), reading.get("item") or ""
+    named = Columns("", str(item), reading.get("score") or "")
+    if candidates("reviewer", list(columns), named):
+        return None
+    return _number_rows(columns, item, named.score)
 
 
 def _number_rows(columns: dict[str, Any], item: Names, score: str) -> Ratings:
@@ -696,38 +803,30 @@ def _number_rows(columns: dict[str, Any], item: Names, score: str) -> Ratings:
 
 
 def cluster_codes(
-    data: Data,
-    ratings: Ratings,
-    cluster: Names | Mapping[Label, Label],
-    **columns: Names | None,
-) -> Codes:
-    """Return the cluster of each rating, from 0.
+    ratings: Ratings, cluster: Names | Mapping[Label, Label] | None
+) -> Codes | None:
+    """Return the cluster of each rating, from 0; None if there are none.
 
     Args:
-        data: The ratings as they were given.
-        ratings: What `as_ratings` made of them.
-        cluster: Column of a dataframe, or several; for a Ratings, the cluster of each
-            reviewer.
-        columns: Columns of a dataframe, as for `as_ratings`.
+        ratings: The ratings, which may hold clusters that were read with them.
+        cluster: The cluster of each reviewer, or the columns that were read.
 
     Raises:
         OptionError: If clusters are too few, or a reviewer has none or several.
-        RatingsError: If a column cannot be used.
+        RatingsError: If a cluster is no label.
 
     Examples:
         >>> ratings = Ratings(list("abcdef"), list("xyxyxy"), [1, 2, 3, 4, 5, 6])
-        >>> cluster_codes(ratings, ratings, dict(zip("abcdef", "uqrstp"))).tolist()
+        >>> cluster_codes(ratings, dict(zip("abcdef", "uqrstp"))).tolist()
         [5, 1, 2, 3, 4, 0]
     """
+    codes = ratings.cluster_codes
     if isinstance(cluster, Mapping):
         named = [cluster.get(reviewer) for reviewer in ratings.reviewer_labels]
         _, of_reviewer = code_labels(label_series(named, "cluster", Source()))
         codes = of_reviewer[ratings.reviewer_codes]
-    elif isinstance(data, Ratings) or not (cluster and isinstance(cluster, Sequence)):
-        rule = "the name of a column or a list of names, or for a Ratings a mapping"
-        raise must_be("cluster", f"{rule} from reviewer to cluster", cluster)
-    else:
-        codes = Ratings.from_frame(data, **columns, pair=cluster).pair_codes  # type: ignore[arg-type,assignment]  # there are pairs
+    if codes is None:
+        return None
     same = ratings.reviewer_codes[1:] == ratings.reviewer_codes[:-1]
     torn = np.flatnonzero(same & (codes[1:] != codes[:-1]))
     if len(torn):
@@ -842,7 +941,8 @@ def _rated_rows(
     columns: Mapping[str, object], names: Columns, source: Source
 ) -> pl.DataFrame:
     """Take scores or ranks from their columns, null where there is none."""
-    called = {"reviewer": names.reviewer, "item": names.item, "pair": names.pair}
+    parts = ("reviewer", "item", "pair", "cluster")
+    called = {part: getattr(names, part) for part in parts}
     series = {
         part: label_series(columns[name], name, source)
         for part, name in called.items()
@@ -899,8 +999,8 @@ def _compared_rows(
     columns: Mapping[str, object], names: Columns, source: Source
 ) -> pl.DataFrame:
     """Take comparisons from their columns, each as a reviewer of two items."""
-    used = [name for name in (names.winner, names.loser, names.reviewer) if name]
-    series = {name: label_series(columns[name], name, source) for name in used}
+    used = names.winner, names.loser, names.reviewer, names.cluster
+    series = {name: label_series(columns[name], name, source) for name in used if name}
     _check_lengths({name: len(labels) for name, labels in series.items()}, source)
     require_items(columns, names, source)
     winners = series[names.winner]
@@ -927,6 +1027,8 @@ def _compared_rows(
     reviewers = rows.with_columns(reviewer.alias("reviewer")).sort("row")["reviewer"]
     value = np.concatenate([np.where(tied, 0.5, 1.0), np.where(tied, 0.5, 0.0)])
     twice = {"reviewer": pl.concat([reviewers] * 2), "item": items, "value": value}
+    if names.cluster:
+        twice["cluster"] = pl.concat([series[names.cluster]] * 2)
     return pl.DataFrame(twice).with_row_index("row")
 
 
@@ -944,6 +1046,16 @@ def _tied_rows(
         rule = f"{names.tie} must be true or false"
         raise source.each((row, f"{rule}, got {quote(words[row])}", "") for row in bad)
     return words.is_in(YES).to_numpy()
+
+
+def _order_notices(
+    columns: Mapping[str, object], names: Columns
+) -> tuple[DataWarning, ...]:
+    """Say the order of score words that came as categories."""
+    words = ordered_words(columns.get(names.score))
+    steps: list[Json] = [[word, step] for step, word in enumerate(words, start=1)]
+    facts: dict[str, Json] = {"column": names.score, "steps": steps}
+    return (DataWarning("words_as_steps", facts),) if words else ()
 
 
 def _blank_notices(

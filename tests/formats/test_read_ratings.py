@@ -466,16 +466,12 @@ def test_keys_may_come_in_any_order_and_be_absent() -> None:
     ("columns", "message"),
     [
         (
-            {"item": [1, 2], "score": [1.0, np.nan]},
-            "a.parquet: row 2: score must be finite, got nan.",
+            {"item": [1, 2], "score": [1.0, np.inf]},
+            "a.parquet: row 2: score must be finite, got inf.",
         ),
         (
             {"item": [None, 2], "score": [1.0, 2.0]},
             "a.parquet: row 1: item must be given, got nothing.",
-        ),
-        (
-            {"item": [1, 2], "score": [True, False]},
-            "a.parquet: row 1: score must be a number, got True.",
         ),
         (
             {"item": [1, 2], "score": [1, 2], " score": [1, 2]},

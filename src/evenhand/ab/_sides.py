@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.ab.law import ScoreCounts, count_sides
 from evenhand.claims import DataWarning, Json, Label, few
 from evenhand.columns import Source, code_labels, label_series, number_series, place_of
-from evenhand.engines.counts import MOST_LEVELS, Counts, Once
+from evenhand.engines.counts import MOST_LEVELS, Counts, Once, missing_notices
 from evenhand.errors import OptionError, RatingsError, listing, plural, quote
 
 if TYPE_CHECKING:
@@ -138,9 +138,20 @@ def _other_notices(
 
 
 def sides_from_lists(
-    first: object, second: object, items: Sequence[Label] | None
+    first: object,
+    second: object,
+    items: Sequence[Label] | None,
+    *,
+    matched: bool = False,
 ) -> Sides:
-    """Take two lists of scores, paired in the order given if equally long.
+    """Take two lists of scores, paired in the order given if equally long and whole.
+
+    Args:
+        first: Scores of the first item; those that are missing are left out.
+        second: Scores of the second item.
+        items: Labels of the two.
+        matched: Whether a score is left out with its partner, so that the other pairs
+            stay as they are.
 
     Raises:
         RatingsError: If a score is not a finite number, or a list has none.
@@ -153,19 +164,19 @@ def sides_from_lists(
     if second is None:
         raise RatingsError("second must be given when first is a list of scores.")
     labels = ("A", "B") if items is None else _as_labels(items)
-    first_scores, second_scores = (
-        _as_scores(first, "first score"),
-        _as_scores(second, "second score"),
-    )
-    data = _summary(labels, first_scores, second_scores)
-    pairing: Pairing = "given" if len(first_scores) == len(second_scores) else "random"
-    return Sides(
-        labels,
-        *count_sides(first_scores, second_scores),
-        pairing,
-        data,
-        (first_scores, second_scores),
-    )
+    first_scores, first_missing = number_series(first, "first score", Source())
+    second_scores, second_missing = number_series(second, "second score", Source())
+    n_missing = int(first_missing.sum() + second_missing.sum())
+    in_order = len(first_scores) == len(second_scores)
+    if matched and in_order:
+        first_missing = second_missing = first_missing | second_missing
+    lists = first_scores[~first_missing], second_scores[~second_missing]
+    pairing: Pairing = "random"
+    if in_order and (matched or not n_missing):
+        pairing = "given"
+    notices = tuple(missing_notices(n_missing, ()))
+    data = _summary(labels, *lists)
+    return Sides(labels, *count_sides(*lists), pairing, data, lists, notices=notices)
 
 
 def sides_from_ratings(
@@ -374,15 +385,6 @@ def _as_labels(items: Sequence[Label]) -> tuple[Label, Label]:
     if len(distinct) == 1:
         raise OptionError(f"items must be two different labels, got {items!r}.")
     return distinct[codes[0]], distinct[codes[1]]
-
-
-def _as_scores(values: object, what: str) -> Floats:
-    scores, missing = number_series(values, what, Source())
-    if missing.any():
-        raise RatingsError(
-            f"{what} must be a number, got no score at index {int(np.argmax(missing))}."
-        )
-    return scores
 
 
 def _summary(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
@@ -38,7 +38,7 @@ from evenhand.lazy import lazy
 from evenhand.method import as_json, as_method, choice
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
-from evenhand.ratings import Ratings, is_frame
+from evenhand.ratings import Ratings, is_frame, is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.designs.design import Declared
-    from evenhand.ratings import Data, Names
+    from evenhand.ratings import Data, ReadingOptions
     from evenhand.words import cards, lines
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
@@ -242,9 +242,6 @@ def compare(
     first: Data | Counts | Scores,
     second: Scores | None = None,
     *,
-    reviewer: Names | None = None,
-    item: Names | None = None,
-    score: str | None = None,
     method: str | Rule | OwnRule = "guarded",
     items: Sequence[Label] | None = None,
     test: str | None = None,
@@ -252,6 +249,7 @@ def compare(
     design: str | TwoItemDesign | None = None,
     assignment: Assignment | None = None,
     rng: RNGLike = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Comparison:
     """Compare two items that different reviewers scored.
 
@@ -261,11 +259,6 @@ def compare(
             the reviewer becomes.
         second: Scores of the second item, paired with those of the first in the order
             given, or at random if there are more of one than of the other.
-        reviewer: Column of a dataframe that names the reviewer, or a list of columns
-            that do together; by default found by its name, as in files. If there is
-            none, each row counts as another reviewer.
-        item: Column of the item, or a list of columns.
-        score: Column of the score.
         method: A rule by its name, "guarded"; by its text form with options,
             "guarded(eps=0.05, statistic=mean)"; a value of `evenhand.ab.methods`; or a
             function of both items' scores, two arrays of floats with the pairs first,
@@ -284,6 +277,8 @@ def compare(
             Ratings name the panels.
         assignment: The assignment that a Ratings came through, which says it better.
         rng: Seed, Generator or SeedSequence.
+        reading: How to read a file or a dataframe, with the names that `read_ratings`
+            has: `reviewer`, `item`, `score`, `rows`, `scale`, ...
 
     Returns:
         The comparison. For a Ratings, and for lists of unequal length, scores are
@@ -311,9 +306,8 @@ def compare(
         >>> compare([7, 9, 4], [6, 3, 5], method=best, rng=1).winner
         'A'
     """
-    columns = {"reviewer": reviewer, "item": item, "score": score}
-    if is_frame(first) or any(name is not None for name in columns.values()):
-        first = counts_or_ratings(first, **columns)
+    if reading or is_frame(first) or is_readable(first):
+        first = counts_or_ratings(first, compare, **reading)
     chosen = as_method(method, Rule)
     if both is not None:
         choice("both", *BOTH)(both)
@@ -334,7 +328,8 @@ def compare(
             )
         sides = sides_from_counts(first, items)
     else:
-        sides = sides_from_lists(first, second, items)
+        matched = declared.design is not None and declared.design.group == "pair"
+        sides = sides_from_lists(first, second, items, matched=matched)
     outcome = chosen.run(sides, seed)
     test_result, shift, warnings = _test(sides, chosen, test, declared.design, seed)
     if test_result is not None:

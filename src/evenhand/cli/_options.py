@@ -14,7 +14,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 OUTPUT, READING = "Output", "Reading FILE"
 COLUMNS = ("reviewer", "item", "score")
-ROLES = ("rank", "winner", "loser", "pair", "weight")
+ROLES = ("rank", "winner", "loser", "pair", "weight", "cluster")
 """Columns that few files have."""
 SHORT_OPTIONS = ("--encoding", "--delimiter", "--decimal")
 SHORT_FLAGS = ("--header", "--no-header")
@@ -174,9 +174,10 @@ FILE_OPTIONS = (
     reading(
         "--column columns ROLE=COLUMN...",
         "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, "
-        "pair=COLUMN (pairs or panels of reviewers), or weight=COLUMN (how much a "
-        "score counts in models, such as a confidence); or merge=item, merge=reviewer: "
-        "labels that look alike, such as Tea and tea, are one.",
+        "pair=COLUMN (pairs or panels of reviewers), weight=COLUMN (how much a score "
+        "counts in models, such as a confidence), or cluster=COLUMN (what reviewers "
+        "share, such as a prompt; for intervals of rank); or merge=item, "
+        "merge=reviewer: labels that look alike, such as Tea and tea, are one.",
     ),
     reading(
         "--scale ORDER",
@@ -222,7 +223,7 @@ RARE_OPTIONS = (
 )
 MANY_OPTIONS = (
     reading(
-        "--with companion FILE",
+        "--companion --with companion FILE",
         "Second file of the same export, where a platform splits it.",
     ),
     reading("--only NAME...", "Keep only these items or reviewers."),

@@ -125,7 +125,7 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
         columns[role] = column
     wishes = {name: options.pop(name, None) for name in WISHES}
     companion = options.pop("companion", None)
-    for name, value in {**columns, **wishes, "with": companion}.items():
+    for name, value in {**columns, **wishes, "companion": companion}.items():
         if value == "":
             raise must_be(name, "given", value)
     named = table_columns.Columns(
@@ -342,12 +342,14 @@ class Job:
         self._file, self._record = take("file"), take("record", None)
         evidence = take("assignment", None)
         reading, companion = take_reading(options)
+        if command != "rank" and reading.columns.cluster:
+            raise OptionError("--column cluster must be left out: only rank uses it.")
         self._key, self._report = reading.anonymise or None, take("report")
         self._charts, self._exports = _exports(command, take("exports"))
         if self._report is not None:
             pages.require_html(self._report)
         record, *hidden = evidence_in(evidence)
-        inputs = {"--with": companion, "--anonymise": self._key, **(more or {})}
+        inputs = {"--companion": companion, "--anonymise": self._key, **(more or {})}
         inputs |= dict(zip(("its seal", "its secret"), hidden, strict=True))
         inputs |= {"--assignment": record, **file_inputs(self._file)}
         written = {"--output": self._shown["output"], "--record": self._record}

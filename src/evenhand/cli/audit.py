@@ -88,7 +88,7 @@ def _replay(
     reading, companion = _shared.take_reading(options)
     files = {"RECORD": record, "--assignment": assignment}
     files |= _shared.file_inputs(ratings or ())
-    files |= {"--seal": seal, "--secret": secret, "--with": companion}
+    files |= {"--seal": seal, "--secret": secret, "--companion": companion}
     files["--anonymise"] = reading.anonymise
     _shared.check_paths({"--output": options["output"]}, files)
     read: Any = None

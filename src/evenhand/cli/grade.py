@@ -36,12 +36,14 @@ else:
     "level, several that differ fix level and spread.",
 )
 @deciding(
-    "--pass passing MARK",
+    "--passing --pass passing MARK",
     "Pass mark: says who is safely above, safely below, or open.",
     float,
 )
 @deciding(
-    "--round rounding STEP", "Round marks to a multiple of STEP, halves up.", float
+    "--rounding --round rounding STEP",
+    "Round marks to a multiple of STEP, halves up.",
+    float,
 )
 @_options.explain_option
 @_options.extra_options(charts="")

@@ -8,7 +8,7 @@ each of them is, and which assumption about their scales the ratings bear out.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import polars as pl
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from evenhand.claims import Label
     from evenhand.models.design import Fit
     from evenhand.posets.graph import Comparisons
-    from evenhand.ratings import Data, Names
+    from evenhand.ratings import Data, ReadingOptions
     from evenhand.words import cards
 else:
     cards = lazy("evenhand.words.cards")
@@ -262,26 +262,22 @@ class Check(Reportable):
 def check(
     ratings: Data,
     *,
-    reviewer: Names | None = None,
-    item: Names | None = None,
-    score: str | None = None,
     top: int | None = None,
     order: Sequence[Label] | None = None,
     rng: RNGLike = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Check:
     """Find out what ratings can support.
 
     Args:
         ratings: Scores, ranks or comparisons, in a Ratings or a dataframe.
-        reviewer: Column of a dataframe that names the reviewer, or a list of columns
-            that do together; by default found by its name, as in files.
-        item: Column of the item, or a list of columns.
-        score: Column of the score.
         top: Ask how many more reviews would separate the first so many items from the
             others.
         order: All items from best to worst, for which that is asked; by default the
             order that `rank` gives with this seed.
         rng: Seed, generator or None.
+        reading: How to read a file or a dataframe, with the names that `read_ratings`
+            has: `reviewer`, `item`, `score`, `rows`, `scale`, ...
 
     Returns:
         What was found.
@@ -299,7 +295,7 @@ def check(
         >>> found.contradictions.both_orders, found.ladder.verdict
         (1, 'cannot tell')
     """
-    ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
+    ratings = as_ratings(ratings, check, **reading)
     seed = seed_from(rng)
     if top is not None:
         require_whole("top", top, 1, ratings.n_items - 1, "one less than the items")

@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from evenhand.models.design import steps
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from, standard_normal, stream, uniforms
 from evenhand.ranking.methods import Mean, RankMethod
-from evenhand.ratings import Data, Names, Ratings, as_ratings
+from evenhand.ratings import Data, Ratings, ReadingOptions, as_ratings
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -224,24 +224,18 @@ def warp_scores(
 def warp(
     ratings: Data,
     *,
-    reviewer: Names | None = None,
-    item: Names | None = None,
-    score: str | None = None,
     method: str | RankMethod | Order = "adaptive",
     draws: int = DRAWS,
     strength: str | Sequence[str] = STRENGTHS,
     top: int | None = None,
     executor: Executor | None = None,
     rng: RNGLike = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Warp:
     """Redraw every reviewer's scale many times, and see what of a ranking survives.
 
     Args:
         ratings: Scores, in a Ratings or a dataframe.
-        reviewer: Column of a dataframe that names the reviewer, or a list of columns
-            that do together; by default found by its name, as in files.
-        item: Column of the item, or a list of columns.
-        score: Column of the score.
         method: What `rank` takes. The plain mean is shown beside it.
         draws: How many times the scales are drawn.
         strength: "mild", "extreme" or both.
@@ -250,6 +244,8 @@ def warp(
         executor: What ranks warped scores, such as a ProcessPoolExecutor or Dask's
             `client.get_executor()`. The result is the same with any.
         rng: Seed, generator or None.
+        reading: How to read a file or a dataframe, with the names that `read_ratings`
+            has: `reviewer`, `item`, `score`, `rows`, `scale`, ...
 
     Returns:
         For each strength, for the method and for the mean: how often the best stay the
@@ -268,7 +264,7 @@ def warp(
         >>> [(row.method, row.strength, row.top_kept) for row in found.survivals][:2]
         [('bradley-terry', 'mild', 1.0), ('mean', 'mild', 0.95)]
     """
-    ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
+    ratings = as_ratings(ratings, warp, **reading)
     seed = seed_from(rng)
     require_sequence("names", strength=strength)
     strengths = (strength,) if isinstance(strength, str) else tuple(strength)

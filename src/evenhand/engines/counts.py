@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import narwhals as nw
 import numpy as np
@@ -21,23 +21,36 @@ from evenhand.columns import (
     candidates,
     code_labels,
     column_values,
+    given_columns,
     label_series,
     number_series,
 )
 from evenhand.errors import OptionError, RatingsError, listing, plural, quote, unknown
-from evenhand.ratings import Ratings, as_ratings, frame_columns, is_frame
+from evenhand.lazy import lazy
+from evenhand.ratings import (
+    Ratings,
+    as_ratings,
+    declared_options,
+    frame_columns,
+    is_frame,
+    is_readable,
+    number_rows,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
 
     from evenhand.arrays import Codes, Scores
     from evenhand.claims import Json, Label
-    from evenhand.ratings import Names
+    from evenhand.formats import reading as readers
+    from evenhand.ratings import ReadingOptions
 
     Values = Sequence[object] | NDArray[np.generic] | pl.Series
+else:
+    readers = lazy("evenhand.formats.reading")
 
 Once = Literal["checked", "declared", "per item"]
 ONCE = "once"
@@ -331,26 +344,38 @@ def count_columns(
     return Columns(**chosen)
 
 
-def counts_or_ratings(data: object, **columns: Names | None) -> Counts | Ratings:
-    """Take a dataframe that compare was given, with each row a reviewer's or counts.
+def counts_or_ratings(
+    data: object,
+    call: Callable[..., object] | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> Counts | Ratings:
+    """Take a file or a dataframe that compare was given, of ratings or of counts.
 
     Args:
-        data: The dataframe.
-        columns: Its columns, as for `as_ratings`.
+        data: The file or dataframe. Each row is a reviewer's if none names them.
+        call: The function that was given it.
+        reading: How to read it, as for `as_ratings`.
 
     Examples:
         >>> frame = pl.DataFrame({"item": ["x"], "score": [3], "count": [2]})
         >>> counts_or_ratings(frame, item=None)
         Counts(2 scores of 1 item)
     """
-    if is_frame(data):
-        names = nw.from_native(data).collect_schema().names()  # type: ignore[call-overload]  # a frame
-        declared = {part: name or "" for part, name in columns.items()}
-        plain = {part: name for part, name in declared.items() if isinstance(name, str)}
-        if plain == declared and are_counts(map(str, names), Columns(**plain)):
-            item, score = plain.get("item", ""), plain.get("score", "")
-            return Counts.from_frame(data, item=item, score=score)  # type: ignore[arg-type]  # a frame
-    return as_ratings(data, nameless=True, **columns)  # type: ignore[arg-type]  # or it is refused
+    declared = declared_options(reading, call)
+    if is_readable(data):
+        data_read: Counts | Ratings = readers.read_data(data, counts=True, **declared)  # type: ignore[arg-type]  # a path
+        return data_read
+    if not is_frame(data):
+        return as_ratings(data, call, **declared)  # type: ignore[arg-type]  # or it is refused
+    names = nw.from_native(data).collect_schema().names()  # type: ignore[call-overload]  # a frame
+    plain = {
+        part: name
+        for part, name in declared.items()
+        if part in ("item", "score") and isinstance(name, str)
+    }
+    if plain == declared and are_counts(map(str, names), given_columns(**plain)):
+        return Counts.from_frame(data, **plain)  # type: ignore[arg-type]  # a frame
+    return number_rows(data, **declared) or as_ratings(data, call, **declared)  # type: ignore[arg-type]  # a frame
 
 
 def one_by_one(data: Ratings | Counts) -> Ratings:

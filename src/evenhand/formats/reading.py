@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
 from evenhand.claims import EXCLUDED, few
 from evenhand.columns import (
+    Columns,
     Source,
     are_counts,
     column_values,
@@ -48,12 +48,10 @@ from evenhand.labels import (
     merged_spellings,
 )
 from evenhand.lazy import lazy
-from evenhand.ratings import Ratings, frame_columns, join_labels, take_naming
+from evenhand.ratings import Ratings, frame_columns, is_frame, join_labels, take_naming
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from narwhals.typing import IntoDataFrame
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame
 
     from evenhand import _outputs
     from evenhand.arrays import Flags
@@ -73,6 +71,10 @@ else:
     scales = lazy("evenhand.formats.scale")
 
 Names = str | Iterable[object]
+LABELS = ("exclude", "only", "merge")
+FLAGS = ("header", "lower_is_better")
+JOINED = ("reviewer", "item", "pair", "cluster")
+"""Columns that several may name together."""
 
 SELF = "self"
 NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
@@ -81,17 +83,18 @@ AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
 
 
 def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command line
-    source: Readable | Sequence[Readable] | IntoDataFrame,
+    source: Readable | Sequence[Readable] | IntoDataFrame | IntoLazyFrame,
     *,
     format: str | None = None,  # noqa: A002 - the option's name on the command line
-    reviewer: str | None = None,
-    item: str | None = None,
+    reviewer: str | Sequence[str] | None = None,
+    item: str | Sequence[str] | None = None,
     score: str | None = None,
     rank: str | None = None,
     winner: str | None = None,
     loser: str | None = None,
-    pair: str | None = None,
+    pair: str | Sequence[str] | None = None,
     weight: str | None = None,
+    cluster: str | Sequence[str] | None = None,
     scale: str | None = None,
     decimal: str | None = None,
     exclude: Names = (),
@@ -126,9 +129,9 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
             "canvas", "gavel", "forms", "votes", "orders", "surveys", "pretalx",
             "labelstudio", "argilla", "inspect", "peerread", "evaluation", "wide" or
             "long". By default the columns tell.
-        reviewer: Column of the reviewer, or several that name one together with +
-            between them, "judge+prompt"; "people" or "seats" behind them, or alone,
-            says whether a label is one person or somebody else at each item.
+        reviewer: Column of the reviewer, or several that name one together, in a list
+            or with + between them, "judge+prompt"; "people" or "seats" behind them, or
+            alone, says whether a label is one person or somebody else at each item.
         item: Column of the item, or several.
         score: Column or field of the score, higher is better.
         rank: Column of the rank, 1 is best.
@@ -136,6 +139,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         loser: Column of the worse item.
         pair: Column of the pair of reviewers.
         weight: Column or field of how much a rating counts, such as a confidence.
+        cluster: Column of what reviewers share that may move their scores together,
+            such as a prompt, or several columns; for `rank`.
         scale: Score words from worst to best with < between them; or "best=A" for the
             best of single letters; or "/10" to put scores such as 4/5 onto 0 to 10.
         decimal: Decimal sign of the numbers, "." or ",". By default it is a comma in
@@ -180,29 +185,62 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         >>> read_ratings(io.StringIO(text), scale="poor<fair<good").scores.tolist()
         [3.0, 1.0]
     """
-    columns = given_columns(reviewer, item, score, rank, winner, loser, pair, weight)
-    options = {"format": format, "scale": scale, "decimal": decimal}
-    options |= {"rows": rows, "sheet": sheet, "anonymise": anonymise}
-    options |= {"encoding": encoding, "delimiter": delimiter, "repeats": repeats}
+    ratings: Ratings = read_data(**locals())
+    return ratings
+
+
+def read_data(
+    source: Readable | Sequence[Readable] | IntoDataFrame | IntoLazyFrame,
+    *,
+    companion: Readable | IntoDataFrame | None = None,
+    all_items: Sequence[Label] | None = None,
+    counts: bool = False,
+    **options: Any,  # noqa: ANN401 - of read_ratings
+) -> Any:  # noqa: ANN401 - counts only if these will do
+    """Read ratings, or counts of scores if these will do.
+
+    Args:
+        source: As for `read_ratings`.
+        companion: Second file of the same export.
+        all_items: Every item there is, if some have no rating.
+        counts: Whether counts of scores will do, as for `compare`.
+        options: The other options of `read_ratings`; None if not given.
+
+    Returns:
+        The Ratings or Counts. A new key is written.
+    """
+    flags: Any = {name: options.pop(name, None) for name in FLAGS}
+    for name, flag in flags.items():
+        if flag not in (None, True, False):
+            raise must_be(name, "True, False or None", flag)
+    names = {part: options.pop(part, None) for part in Columns.__slots__}
+    columns = given_columns(
+        **{part: _join_names(part, name) for part, name in names.items()}
+    )
+    chosen: Any = {name: _labels(name, options.pop(name, None)) for name in LABELS}
     require_text(**options)
-    if lower_is_better not in (None, True, False):
-        raise must_be("lower_is_better", "True, False or None", lower_is_better)
     texts: Any = {name: value or "" for name, value in options.items()}
-    excluded, kept = _labels("exclude", exclude), _labels("only", only)
-    merged = _labels("merge", merge)
-    if header not in (None, True, False):
-        raise must_be("header", "True or False", header)
-    chosen: Any = {"exclude": excluded, "only": kept, "merge": merged}
-    chosen |= {"header": header, "lower_is_better": lower_is_better}
-    request = ReadOptions(columns, **texts, **chosen)
-    ratings, key = read(source, request, companion=companion, all_items=all_items)
+    request = ReadOptions(columns, **texts, **chosen, **flags)
+    more: Any = {"companion": companion, "all_items": all_items, "counts": counts}
+    data, key = read(source, request, **more)
     if key is not None and key.is_new:
         _outputs.write_all([key.output()])
-    return ratings  # type: ignore[return-value]  # counts are not asked for
+    return data
+
+
+def _join_names(part: str, names: object) -> str | None:
+    """Return columns that name one thing together as the command line writes them."""
+    if names is None or isinstance(names, str):
+        return names
+    parts = list(names) if part in JOINED and isinstance(names, Sequence) else []
+    if not parts or not all(isinstance(name, str) for name in parts):
+        several = " or a list of names" if part in JOINED else ""
+        raise must_be(part, f"the name of a column{several}", names)
+    return "+".join(parts)
 
 
 def read(
-    source: Readable | Sequence[Readable] | IntoDataFrame,
+    source: Readable | Sequence[Readable] | IntoDataFrame | IntoLazyFrame,
     options: ReadOptions,
     *,
     companion: Readable | IntoDataFrame | None = None,
@@ -318,6 +356,9 @@ def _ratings(
     long = _number_scores(_select_rows(layout.read(table, options), options), options)
     long = roles.turn_scores(long, options)
     long = _merge_labels(_without_blanks(long, table, options), options)
+    if not long.names.cluster:
+        why = f"for {layout.title}: its ratings are read without it"
+        refuse_option("cluster", options.columns.cluster, why)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(long.names).items())
@@ -344,7 +385,8 @@ def _ratings(
 
 
 def _table(
-    source: Readable | Sequence[Readable] | IntoDataFrame, options: ReadOptions
+    source: Readable | Sequence[Readable] | IntoDataFrame | IntoLazyFrame,
+    options: ReadOptions,
 ) -> tuple[Table, ReadOptions]:
     """Read a file's cells, join columns such as judge+prompt, and say of commas.
 
@@ -352,16 +394,15 @@ def _table(
         The table, and what was asked: whether reviewers are people or seats stands
         apart from the columns that name them.
     """
-    frame = nw.from_native(source, pass_through=True)
-    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+    if is_frame(source):
         for name in ("sheet", "encoding", "delimiter"):
             refuse_option(name, getattr(options, name), "for a dataframe")
         refuse_option("header", options.header is not None, "for a dataframe")
-        columns = frame_columns(frame)
+        columns = frame_columns(source)  # type: ignore[arg-type]  # a frame
         values = {name: column_values(column) for name, column in columns.items()}
         table = Table.of(values, Source())
     else:
-        files = [fetch(path) for path in paths_of(frame)]
+        files = [fetch(path) for path in paths_of(source)]  # type: ignore[arg-type]  # no frame
         tables = [_file_table(file, options) for file in files]
         table = tables[0] if len(tables) == 1 else stacking.stack_tables(tables)
         if table.document is not None:
@@ -373,7 +414,7 @@ def _table(
     options = replace(options, columns=named, people=people)
     more = {
         name: join_labels(parts, table.columns, table.source)
-        for name in (options.columns.reviewer, options.columns.item)
+        for name in (getattr(options.columns, part) for part in JOINED)
         if len(parts := name.split("+")) > 1 and name not in table.columns
     }
     table = replace(table, columns={**table.columns, **more})
@@ -398,8 +439,9 @@ def _file_table(file: File, options: ReadOptions) -> Table:
     return read_table(file, options.sheet, text)
 
 
-def _labels(option: str, names: Names) -> tuple[str, ...]:
+def _labels(option: str, names: Names | None) -> tuple[str, ...]:
     several = [names] if isinstance(names, str | int) else names
+    several = () if several is None else several
     require_sequence("labels", **{option: several})
     return tuple(map(str, several))
 

@@ -129,9 +129,11 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     columns |= {"tie": tied} if tied.any() else {}
     used = (*reading.ends, reading.verdict, *columns, options.columns.item)
     free = [name for name in table.columns if name not in used]
-    declared = Columns(options.columns.reviewer, winner="winner", loser="loser")
+    more = {"reviewer": options.columns.reviewer, "cluster": options.columns.cluster}
+    declared = Columns(winner="winner", loser="loser", **more)
     names = find_columns([*columns, *free], declared, table.source)
-    columns |= {names.reviewer: table.columns[names.reviewer]} if names.reviewer else {}
+    kept = filter(None, (names.reviewer, names.cluster))
+    columns |= {name: table.columns[name] for name in kept}
     failed = reading.outcomes == "failed"
     votes = replace(table, columns=columns).leave_out("vote", {"failed_votes": failed})
     return layouts.LongForm(votes, names, _origin(reading, names.reviewer, free))

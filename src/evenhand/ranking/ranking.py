@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from evenhand.engines.pairs import PairCounts
     from evenhand.posets import averaging
     from evenhand.ranking.uncertainty import RankUncertainty
-    from evenhand.ratings import Data, Names
+    from evenhand.ratings import Data, Names, ReadingOptions
 
     Scored = tuple[int, float | None, float | None]
     OwnMethod = Callable[[Ratings, np.random.Generator], ArrayLike]
@@ -80,9 +80,6 @@ DISTINCT = "(distinct)"
 def rank(
     ratings: Data | PairCounts,
     *,
-    reviewer: Names | None = None,
-    item: Names | None = None,
-    score: str | None = None,
     method: str | RankMethod | OwnMethod = DEFAULT,
     top: int | str | None = None,
     design: str | None = None,
@@ -91,16 +88,13 @@ def rank(
     cluster: Names | Mapping[Label, Label] | None = None,
     executor: Executor | None = None,
     rng: RNGLike = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Ranking:
     """Order items, from reviewers who each saw a few of them.
 
     Args:
         ratings: Who gave what to which item, in a Ratings or a dataframe; or what
             `count_pairs` counted, for "bradley-terry", "additive" and "mean".
-        reviewer: Column of a dataframe that names the reviewer, or a list of columns
-            that do together; by default found by its name, as in files.
-        item: Column of the item, or a list of columns.
-        score: Column of the score.
         method: A method by its name, "adaptive"; by its text form with options,
             "flips(weight=rational(2), start=uniform)"; a value of
             `evenhand.ranking.methods`; or a function of the ratings and a Generator
@@ -124,6 +118,8 @@ def rank(
         executor: What ranks clusters that were drawn again, such as a
             ProcessPoolExecutor or Dask's `client.get_executor()`.
         rng: Seed, generator or None.
+        reading: How to read a file or a dataframe, with the names that `read_ratings`
+            has: `reviewer`, `item`, `score`, `rows`, `scale`, ...
 
     Returns:
         The ranking, with every coin that was flipped.
@@ -144,13 +140,13 @@ def rank(
         >>> rank(ratings, rng=7).draws
         ()
     """
-    data, columns = ratings, {"reviewer": reviewer, "item": item, "score": score}
+    data = ratings
     chosen, seed = as_method(method, RankMethod), seed_from(rng)
     # Ratings are known without the counts' own module.
     if not isinstance(data, Ratings) and isinstance(data, engine_pairs.PairCounts):
         more = {"design": design, "assignment": assignment, "cluster": cluster}
-        return _of_pairs(data, chosen, seed, top, {**columns, **more})
-    ratings = as_ratings(data, nameless=False, **columns)
+        return _of_pairs(data, chosen, seed, top, {**reading, **more})
+    ratings = as_ratings(data, rank, cluster=cluster, **reading)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {quote(distinct)}.")
     if isinstance(design, str) and design.endswith(DISTINCT):
@@ -169,8 +165,8 @@ def rank(
         text = f"method {chosen} must return an Answer, got {quote(answer)}."
         raise OptionError(text)
     check_order(answer.order, ratings.n_items, f"method {chosen}")
-    if cluster is not None:
-        codes = cluster_codes(data, ratings, cluster, **columns)
+    codes = cluster_codes(ratings, cluster)
+    if codes is not None:
         answer = _by_cluster(task, chosen, answer, codes, executor)
     k, by_share = read_top(top, ratings.n_items)
     if by_share and k is not None:

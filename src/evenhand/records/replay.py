@@ -61,6 +61,10 @@ HIDDEN = (
     "It was drawn with conflicts, which are not published, nor is the secret of this "
     "draw: by it they could be guessed. Who has the names checks it with --names."
 )
+CLUSTERED = (
+    "Its intervals come from clusters, and the ratings were read without them. Name "
+    "their column with --column cluster=COLUMN, or cluster= of read_ratings."
+)
 KEYLESS = (
     "The decision shows reviewers by codes, and its draws follow the order of their "
     "names. Give their key with --anonymise, and the file that was read."
@@ -391,6 +395,10 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
     if lacks_key or (came and not drawn):
         why = "It was made with an assignment, which was not given."
         trail.skip("decision", KEYLESS if lacks_key else why)
+        return
+    in_clusters = "clusters" in (result.get("intervals") or {})
+    if in_clusters and getattr(ratings, "cluster_codes", None) is None:
+        trail.skip("decision", CLUSTERED)
         return
     drawn = drawn if came else None
     backing = _backing(result, drawn) if drawn else "declared"
