@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evenhand.formats.reading import read_ratings
+from tests.formats import lookalikes, test_nested
 from tests.formats.reader import Reader, scores
 
 if TYPE_CHECKING:
@@ -257,6 +258,68 @@ def test_a_look_alike_is_read_at_the_first_try(make: Any, tmp_path: Path) -> Non
     assert scores(ratings) == look_alike.scores
     left_out = {w.code: w.facts["rows"] for w in ratings.notices if "rows" in w.facts}
     assert left_out == look_alike.left_out
+
+
+def platforms() -> dict[str, tuple[list[tuple[str, bytes]], dict[str, Any]]]:
+    """Return files of sources that have tests of their own, with their options."""
+    pair = {"question_id": 1, "model_1": "tea", "model_2": "milk", "turn": 1}
+    games = [("model_1", "model_1"), ("model_1", "model_2"), ("error", "tie")]
+    pairs = [
+        pair | {"judge": ["gpt-4", "pair-v2"], "g1_winner": first, "g2_winner": second}
+        for first, second in games
+    ]
+    votes = [("tea", "milk", "model_a"), ("milk", "soup", "model_b")]
+    votes += [("soup", "tea", "tie"), ("tea", "milk", "both_bad")]
+    arena = table(("model_a", "model_b", "winner"), *votes)
+    texts = {
+        "arena.csv": arena,
+        "mt-bench-pair.jsonl": lines(*pairs),
+        "pretalx.json": json.dumps(test_nested.pretalx()),
+        "pretalx.csv": test_nested.PRETALX_CSV,
+        "label-studio.json": json.dumps(test_nested.label_studio()),
+        "argilla.json": json.dumps(test_nested.argilla()),
+    }
+    files: dict[str, Any] = {
+        name: ([(name, text.encode())], {}) for name, text in texts.items()
+    }
+    logs = [("birch", ("C", "P", "I")), ("cedar", ("C", "C", "N"))]
+    inspect = [
+        (f"{name}.json", json.dumps(test_nested.inspect_log(name, *grades)).encode())
+        for name, grades in logs
+    ]
+    surveys = ("qualtrics.csv", "limesurvey.csv", "surveymonkey.csv")
+    survey = {name: lookalikes.FILES[name] for name in surveys}
+    files |= {
+        name: ([(name, file.data)], file.options) for name, file in survey.items()
+    }
+    return files | {"inspect": (inspect, {})}
+
+
+PLATFORMS = platforms()
+SUMMARIES = {
+    "arena.csv": ("votes", "4 comparisons of 3 items, 2 of them ties"),
+    "mt-bench-pair.jsonl": ("votes", "2 comparisons of 2 items, 1 of them a tie"),
+    "pretalx.json": ("pretalx", "3 scores by 2 reviewers of 2 items"),
+    "pretalx.csv": ("pretalx", "3 scores by 2 reviewers of 2 items"),
+    "label-studio.json": ("Label Studio", "6 scores by 2 reviewers of 3 items"),
+    "argilla.json": ("Argilla", "4 scores by 2 reviewers of 2 items"),
+    "inspect": ("", "6 scores by 3 reviewers of 2 items"),
+    "qualtrics.csv": ("responses to a survey", "27 scores by 9 reviewers of 4 items"),
+    "limesurvey.csv": ("responses to a survey", "27 scores by 9 reviewers of 4 items"),
+    "surveymonkey.csv": ("responses to a survey", "36 ranks by 9 reviewers of 4 items"),
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_a_platform_is_read_at_the_first_try(name: str, tmp_path: Path) -> None:
+    files, options = PLATFORMS[name]
+    paths = [tmp_path / file for file, _ in files]
+    for path, (_, data) in zip(paths, files, strict=True):
+        path.write_bytes(data)
+    ratings = read_ratings(paths if len(paths) > 1 else paths[0], **options)
+    title, summary = SUMMARIES[name]
+    assert ratings.read_as.startswith(title)
+    assert repr(ratings) == f"Ratings({summary})"
 
 
 CASES = {

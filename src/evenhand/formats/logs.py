@@ -172,8 +172,8 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         )
     table = _with_path(log, _unfold(log, table))
     model = table.find(*log.model)
-    if declared.item:
-        model = table.column_for("item", declared.item)
+    if declared.item or not log.prompt:
+        model = table.column_for("item", declared.item, *log.model)
     score = _score_of(log, table, declared.score)
     table = table.leave_out("judgment", _reasons(log, table, score))
     models = table.texts(model) if model else [""]
