@@ -56,6 +56,7 @@ def comparable(result: eh.Comparison) -> dict[str, Json]:
     assert result.certificate is not None
     certificate = result.certificate.to_dict()
     certificate.pop("sentence")
+    certificate.pop("facts")
     for part in ("checked", "declared"):
         listed = certificate[part]
         assert isinstance(listed, list)
