@@ -85,15 +85,12 @@ NO_ANCHORS = "there are no anchors that orders could be held to"
 NO_ERRORS = (
     "or nothing shows how large errors are. Take the scores as marks, or collect more."
 )
-HOLDS = (
-    f"{10 * LEVEL:g} of 10 intervals hold what reviewers of this kind would give on "
-    "average, if {}."
-)
+HOLDS = f"About {100 * LEVEL:g}% of intervals contain the true average mark if {{}}."
 ASSUMED = {
     "mean": "no reviewer is stricter than another, and nobody's errors have to do with "
     "those of others",
-    "additive": "a reviewer is as strict with one item as with another, and how strict "
-    "has nothing to do with which items they got, nor with how strict others are. "
+    "additive": "each reviewer is equally strict with all items, and strictness is "
+    "unrelated to which items they got and to how strict others are. "
     "Fewer do if a school, team or language has its own level, or if better items went "
     "to more lenient reviewers",
     "bradley-terry": "reviewers' orders come about as the model has it, each without "

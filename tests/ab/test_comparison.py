@@ -428,9 +428,10 @@ class TestResult:
     def test_print_says_what_the_probability_is_not(self) -> None:
         text = repr(compare([3, 1], [2, 0], method="sign", rng=7))
         assert text.splitlines() == [
-            "A comes out ahead of B, by 2 votes to 0: mean 2 (n 2) against 1 (n 2).",
-            "Difference 1, p = 0.667. The p-value assumes random assignment (declare "
-            "it with --design) and that everyone would have scored either item.",
+            "A comes out ahead of B, by 2 votes to 0; mean 2 (n 2) against 1 (n 2).",
+            "Difference 1.00, p = 0.667 (pairs test). It assumes random assignment "
+            "(declare it with --design) and that nobody's decision to answer depended "
+            "on the item they got.",
             "score    0    1    2    3",
             "A       0%  50%   0%  50%",
             "B      50%   0%  50%   0%",
@@ -440,9 +441,9 @@ class TestResult:
         guarded = repr(compare([3, 1], [2, 0], rng=7))
         assert "That is not the probability that it is better." in guarded
         tie = repr(compare([3, 0], [2, 1], method="sign", rng=7))
-        assert "by 1 vote to 1 and a fair coin:" in tie
+        assert "by 1 vote to 1 and a fair coin;" in tie
         behind = repr(compare([3, 0, 0], [2, 1, 1], method="sign", rng=7))
-        assert behind.startswith("B comes out ahead of A, by 2 votes to 1:")
+        assert behind.startswith("B comes out ahead of A, by 2 votes to 1;")
         # Of the item that came out, whichever of the two it is.
         for sides in (([3, 1], [2, 0]), ([2, 0], [3, 1])):
             found = compare(*sides, method="votes", rng=1)

@@ -402,9 +402,9 @@ def test_every_p_value_comes_with_what_it_assumes(
     texts = [finding.text for finding in found.test.assumes]
     assert ANSWERED in texts
     assert found.to_dict()["test"]["assumes"] == texts  # type: ignore[index,call-overload]  # a dict
-    assert "that everyone would have scored either item" in repr(found).replace(
-        "and all", "if all"
-    )
+    assert "that nobody's decision to answer depended on the item they got" in repr(
+        found
+    ).replace("and all", "if all")
 
 
 UNEVEN = "counts_contradict_design"

@@ -35,8 +35,8 @@ def test_the_pass_mark_comes_first_then_marks_then_the_model() -> None:
     )
     text = " ".join(result.stdout.split())
     assert text.index("90% interval") < text.index("Model: additive.")
-    assert "Marks 0 to 100 stand for scores 0 to 100." in text
-    assert "Guarantee: none: right to the extent" in text
+    assert "Marks are on the scale of the scores." in text
+    assert "Guarantee: none. Marks are right to the extent" in text
     assert "form_assumed" not in result.stderr
 
 

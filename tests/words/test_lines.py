@@ -67,8 +67,8 @@ def test_a_p_value_without_a_design_says_what_it_rests_on() -> None:
     )
     assert "assumes random assignment (declare it with --design) and that" in bare
     assert declared == (
-        "Difference 2.33, p = 0.1. The p-value assumes that everyone would have scored "
-        "either item."
+        "Difference 2.33, p = 0.1 (midrank test). It assumes that nobody's decision to "
+        "answer depended on the item they got."
     )
 
 
@@ -94,11 +94,11 @@ def test_ten_lines_say_it_whatever_the_method_and_the_design() -> None:
 def test_the_first_lines_are_what_people_came_for() -> None:
     found = eh.compare(*STARS, items=("new", "old"), design="halves", rng=1)
     assert comparison_lines(found)[:5] == [
-        "new comes out ahead of old, by trimmed means: mean 3.88 (n 120) against 3.53 "
+        "new comes out ahead of old, by trimmed means; mean 3.88 (n 120) against 3.53 "
         "(n 118).",
-        "Difference 0.35 (95% interval 0.0847 to 0.621, assuming a constant shift), "
-        f"p = {p_value_text(found.p_value)} (sampled). The p-value assumes that "
-        "everyone would have scored either item.",
+        "Difference 0.350 (95% interval 0.085 to 0.621, assuming a constant shift), "
+        f"p = {p_value_text(found.p_value)} (midrank test, sampled). It assumes "
+        "that nobody's decision to answer depended on the item they got.",
         "score   1    2    3    4    5",
         "new    5%   5%  18%  42%  30%",
         "old    3%  15%  27%  37%  18%",
@@ -110,8 +110,8 @@ def test_the_item_that_came_out_may_have_the_lower_mean() -> None:
     turned = eh.compare([3, 4, 5, 6], [1, 2, 2, 3], method="coin", rng=1)
     assert turned.winner == "B"
     lines = comparison_lines(turned)
-    assert lines[0].endswith("by a fair coin: mean 2 (n 4) against 4.5 (n 4).")
-    assert lines[1] == "Difference -2.5."
+    assert lines[0].endswith("by a fair coin; mean 2 (n 4) against 4.5 (n 4).")
+    assert lines[1] == "Difference -2.50."
 
 
 def test_a_p_value_that_the_interval_does_not_follow_is_not_alone() -> None:
@@ -122,7 +122,7 @@ def test_a_p_value_that_the_interval_does_not_follow_is_not_alone() -> None:
     assert found.difference is not None
     assert found.difference.p_value is not None
     assert found.p_value <= 0.05 < found.difference.p_value
-    by_means = f"(by means {found.difference.p_value:.3g}). The p-value assumes"
+    by_means = f"(midrank test, by means {found.difference.p_value:.3g}). It assumes"
     assert f"p = {p_value_text(found.p_value)} {by_means}" in difference_sentence(found)
 
 

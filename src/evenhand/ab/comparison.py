@@ -121,9 +121,9 @@ class Comparison(Reportable):
 
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)
-        A comes out ahead of B, by trimmed means: mean 6.67 (n 3) against 4.67 (n 3).
-        Difference 2, p = 0.4.
-        The p-value assumes that everyone would have scored either item.
+        A comes out ahead of B, by trimmed means; mean 6.67 (n 3) against 4.67 (n 3).
+        Difference 2.00, p = 0.4 (midrank test).
+        It assumes that nobody's decision to answer depended on the item they got.
         score    3    4    5    6    7    9
         A       0%  33%   0%   0%  33%  33%
         B      33%   0%  33%  33%   0%   0%

@@ -94,7 +94,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Seal the draw so that others can verify it. First, --seal with
     --secret draws a secret and writes its seal; publish the seal, at the latest before
     any rating exists. Then --secret draws with it. Both steps can be one command, but
-    then you might have tried secrets until one pleased: a seal that is public before
+    then you could have tried several secrets: a seal that is public before
     somebody else fixes the lists rules that out. Publish the record with the
     assignment; it holds the seal but not the secret. When all ratings are in, publish
     the secret too: then anyone can check every step with evenhand audit.

@@ -33,7 +33,7 @@ DIFFERS = 1
 @option("--seal FILE", "The seal that was published.")
 @option("--secret FILE", "The secret that was revealed.")
 @option("--names FILE", "For a bundle, the organiser's key of the codes.")
-@option("--receipts FILE", "For a bundle, what you kept of your page as a reviewer.")
+@option("--receipts FILE", "For a bundle, the receipt you saved as a reviewer.")
 @_options.reading_options(file=False)
 @_options.output_options
 @click.pass_context
@@ -53,10 +53,10 @@ def command(
     seal, the assignment and its amendments against the seed, the ratings against the
     assignment, and the decision against the ratings; of a bundle also its log, its
     payloads and the decision's seed, and who is which code, for those who may know it.
-    What was not given is named as not checked.
+    Steps without input are reported as not checked.
 
     Exit code 0: nothing differs; 1: something does, and the first is named; 2: a file
-    cannot be read, or is not ours.
+    cannot be read, or is not an evenhand record.
 
     \b
     Example:

@@ -96,7 +96,7 @@ def explain(result: Check, survived: Warp | None = None) -> str:
         >>> from evenhand.ratings import Ratings
         >>> found = check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7)
         >>> print(explain(found).splitlines()[0])
-        2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.
+        2 scores of 2 items by 1 reviewer: 2 per reviewer, 1 per item.
     """
     clear = [
         reviewer

@@ -52,8 +52,8 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
 
     FILE has a row for each score with a reviewer, an item and the score (CSV, TSV,
     JSON, Parquet, Excel), or is an export of HotCRP, OpenReview, CMT, EasyChair,
-    Moodle, Canvas or Gavel; - is standard input. The answer is drawn with a coin whose
-    exact probability is shown; the seed repeats it.
+    Moodle, Canvas or Gavel; - is standard input. The rule is randomized; its
+    probability is printed, and --seed repeats the draw.
 
     \b
     Example:
@@ -73,7 +73,7 @@ def explain(result: Comparison, *, more: bool = False) -> str:
     Examples:
         >>> from evenhand.ab.comparison import compare
         >>> print(explain(compare([3], [2], method="mean", rng=7)).splitlines()[0])
-        A comes out ahead of B, by means: mean 3 (n 1) against 2 (n 1).
+        A comes out ahead of B, by means; mean 3 (n 1) against 2 (n 1).
     """
     lines = result_lines.comparison_lines(result, explained=more)
     if more:

@@ -37,7 +37,7 @@ else:
 )
 @deciding(
     "--passing --pass passing MARK",
-    "Pass mark: says who is safely above, safely below, or open.",
+    "Pass mark: says who is safely above, safely below, or too close to call.",
     float,
 )
 @deciding(
@@ -68,7 +68,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
             path, _shared.table_settings(table).get("decimal", "")
         )
     result = grading.grade(job.ratings, **options, rng=job.seed)
-    lines = result_lines.model_lines(result)
+    lines = result_lines.model_lines(result, explained=bool(job.explain))
     if job.explain:
         lines += cards.grades_card(result, html=False).lines()
     first, table = result_lines.pass_lines(result), tables.grades(result)

@@ -26,9 +26,9 @@ else:
 @_options.method_option("adaptive", "safe(noise=1)")
 @deciding(
     "--top K",
-    "How many are to be chosen: says which are in, open and out, with each item's "
-    "share in the top K. share=K chooses the K items with the largest shares, not the "
-    "K with the best estimates.",
+    "How many are to be chosen: says which are in, too close to call and out, "
+    "with each item's share in the top K. share=K chooses the K items "
+    "with the largest shares, not the K with the best estimates.",
 )
 @deciding(
     "--design NAME",

@@ -18,6 +18,7 @@ from evenhand.words import claims, findings, tables
 from evenhand.words.lines import (
     headline,
     model_lines,
+    p_value_text,
     pass_lines,
 )
 from evenhand.words.text import name, notice, plain_name, sentences, templates
@@ -116,6 +117,7 @@ def comparison_card(result: Comparison, *, html: bool = True) -> Card:
         chance=(result.p_first, 1 - result.p_first)[place],
         # A terminal has said them before.
         said=" ".join(said) if html else "",
+        p_value_text=p_value_text,
         **_claim_facts(result.certificate, "scores"),
     )
 
@@ -172,7 +174,7 @@ def check_card(result: Check) -> Card:
         >>> from evenhand import Ratings, check
         >>> card = check_card(check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7))
         >>> card.decision[0]
-        Markup('2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.')
+        Markup('2 scores of 2 items by 1 reviewer: 2 per reviewer, 1 per item.')
     """
     return _card("check", result, verdict=findings.verdict(result))
 

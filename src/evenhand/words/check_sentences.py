@@ -109,9 +109,9 @@ def _sizes(facts: Facts) -> str:
     text += plural(facts["items"], "item")
     reviews = spread_text(facts["reviews"])
     if facts["kind"] == "comparisons":
-        return f"{text}; an item has {reviews} of them."
-    text += f" by {plural(facts['reviewers'], 'reviewer')}: a reviewer rated "
-    return f"{text}{spread_text(facts['load'])}, an item has {reviews}."
+        return f"{text}: {reviews} per item."
+    text += f" by {plural(facts['reviewers'], 'reviewer')}: "
+    return f"{text}{spread_text(facts['load'])} per reviewer, {reviews} per item."
 
 
 def _groups(facts: Facts) -> Wording:
@@ -146,9 +146,8 @@ def _ladder(facts: Facts) -> Wording:
         return Wording(f"{text}{more}.", plain=f"{text}.")
     worst, best = facts["worst"], facts["best"]
     if best - worst > ABOUT_EQUAL:
-        text = "Inconclusive: chance explains which model predicts held-out comparisons"
-        text += " best"
-    text += f" ({100 * best:.1f}% at best, {100 * worst:.1f}% at worst)"
+        text = "Inconclusive: no model predicts held-out comparisons clearly better"
+    text += f" ({100 * worst:.1f}% to {100 * best:.1f}% predicted)"
     return Wording(f"{text}{more}.", plain=f"{text}.")
 
 

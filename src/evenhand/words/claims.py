@@ -167,6 +167,11 @@ CLAIMS = {
     "ties_twice": ClaimWords(
         _TIES.format("closer to") + _TWICE.format("more"),
         _TIES.format("no farther from") + _TWICE.format("no less"),
+        short=_pair(
+            "on average {} the true ranking than breaking its ties at random, on any "
+            "scales",
+            *_CLOSER,
+        ),
         plain=_pair(_PLAIN_TIES, *_NEARER),
     ),
     "beats_its_start": ClaimWords(
@@ -490,8 +495,7 @@ NO_GUARANTEE = {
     "model": "none: right only to the extent that scales are as the model assumes.",
     "orders": "none, but no scale can change the answer: only orders are used.",
     "own": "none: evenhand knows nothing about your own function.",
-    "grades": "none: right to the extent that scales are as the {method} model "
-    "assumes.",
+    "grades": "none. Marks are right to the extent that the {method} model is.",
     "adaptive": "none with adaptive. --method safe has one if the assignment was "
     "random and no reviewer ties items.",
     "orders_only": "none, but no scale can change the answer: only orders are used. "

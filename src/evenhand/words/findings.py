@@ -268,7 +268,7 @@ def assumption_answer(check: Check, warp: Warp | None) -> str:
     """
     if warp is not None:
         found = next(one for one in warp.survivals if one.method == warp.method)
-        stay = f"{found.stay:.0f} of the {warp.top:,} would stay on average"
+        stay = f"{found.stay:.1f} of the {warp.top:,} would stay on average"
         if warp.top == 1:
             stay = f"the best one would stay in {100 * found.stay:.0f}% of draws"
         return f"{stay} if every reviewer had used another scale ({found.strength})"

@@ -19,6 +19,7 @@ from evenhand.words.text import (
     join_names,
     join_plain,
     name,
+    one_precision,
     plain_name,
     shorten,
 )
@@ -56,7 +57,9 @@ LONG_NAME = 24
 def claim(certificate: Certificate | None, *, explained: bool = False) -> str:
     """Say in a sentence what an answer may claim.
 
-    It points to --explain unless that was asked for.
+    Args:
+        certificate: What is proved about the answer.
+        explained: Whether --explain already shows the rest.
 
     Examples:
         >>> from evenhand.claims import Claim, Finding, certify
@@ -65,13 +68,17 @@ def claim(certificate: Certificate | None, *, explained: bool = False) -> str:
     """
     if certificate is None:
         return "Guarantee: none."
-    more = _is_verified(certificate)
+    whole = certificate.claim.given is None
+    words = claims.guarantee(certificate) if whole else claims.short(certificate)
+    text = f"Guarantee: {words}{_is_verified(certificate)}"
+    if explained:
+        return text
     if certificate.declared and certificate.theorem != NONE:
         number = plural(len(certificate.declared), "assumption")
-        more += f" This rests on {number}" + ("." if explained else "; see --explain.")
-    elif not explained and certificate.sentence != certificate.brief:
-        more += " See --explain."
-    return f"Guarantee: {claims.guarantee(certificate)}{more}"
+        return f"{text} {number}: see --explain."
+    if whole and certificate.sentence != certificate.brief:
+        return f"{text} See --explain."
+    return text
 
 
 def _is_verified(certificate: Certificate) -> str:
@@ -98,14 +105,18 @@ def claim_line(certificate: Certificate | None) -> str:
 def comparison_lines(result: Comparison, *, explained: bool = False) -> list[str]:
     """Say which of two items is ahead, by how much, how sure, and what it may claim.
 
+    Args:
+        result: The comparison.
+        explained: Whether --explain already shows the rest of the claim.
+
     Examples:
         >>> from evenhand import compare
         >>> print(*comparison_lines(compare([3], [2], method="mean", rng=7))[:1])
-        A comes out ahead of B, by means: mean 3 (n 1) against 2 (n 1).
+        A comes out ahead of B, by means; mean 3 (n 1) against 2 (n 1).
     """
     first, second = (printable(item) for item in result.items)
     winner, loser = (first, second)[:: _way(result)]
-    why = ": ".join(filter(None, [_why(result), means_phrase(result)]))
+    why = "; ".join(filter(None, [_why(result), means_phrase(result)]))
     lines = [f"{winner} comes out ahead of {loser}{why}."]
     lines += [difference_sentence(result), *_share_lines(result)]
     leans = result.p_first not in (0, 1) and result.decided_by not in COINS
@@ -116,18 +127,7 @@ def comparison_lines(result: Comparison, *, explained: bool = False) -> list[str
             f"This rule is randomized: it picks {winner} with probability "
             f"{about}{chance:.3g}. That is not the probability that it is better."
         )
-    return [*filter(None, lines), _short_claim(result.certificate, explained=explained)]
-
-
-def _short_claim(certificate: Certificate | None, *, explained: bool) -> str:
-    """Leave to --explain what the claim is given, and part of its words."""
-    if certificate is None or certificate.claim.given is None:
-        return claim(certificate, explained=explained)
-    text = f"Guarantee: {claims.short(certificate)}{_is_verified(certificate)}"
-    if explained or not certificate.declared:
-        return text
-    number = plural(len(certificate.declared), "assumption")
-    return f"{text.removesuffix('.')}; {number}: --explain."
+    return [*filter(None, lines), claim(result.certificate, explained=explained)]
 
 
 def _why(result: Comparison) -> str:
@@ -168,12 +168,13 @@ def difference_sentence(result: Comparison) -> str:
         >>> from evenhand import compare
         >>> found = compare([3, 4, 5, 6], [1, 2, 2, 3], design="halves", rng=7)
         >>> print(difference_sentence(found))
-        Difference 2.5 (95% interval 0 to 5, assuming a constant shift), p = 0.0571.
-        The p-value assumes that everyone would have scored either item.
+        Difference 2.50 (95% interval 0.00 to 5.00, assuming a constant shift),
+        p = 0.0571 (midrank test). It assumes that nobody's decision to answer depended
+        on the item they got.
     """
     numbers, said = ahead(result), list[str]()
     if numbers:
-        estimate, *ends = map(figure, numbers)
+        estimate, *ends = one_precision(numbers)
         said.append(f"Difference {estimate}")
         if ends:
             said[0] += f" ({100 * CONFIDENCE:g}% interval {' to '.join(ends)}, "
@@ -198,22 +199,23 @@ def p_value_text(value: float | None) -> str:
 
 
 def _p_value_phrase(result: Comparison, test: PValues) -> str:
-    sampled = "" if test.exact else " (sampled)"
-    return f"p = {p_value_text(result.p_value)}{sampled}{_by_means(result)}"
+    name = {"trimmed": "trimmed mean"}.get(test.statistic, test.statistic)
+    about = [f"{name} test", "" if test.exact else "sampled", _by_means(result)]
+    return f"p = {p_value_text(result.p_value)} ({', '.join(filter(None, about))})"
 
 
 def _p_value_sentence(result: Comparison, test: PValues) -> str:
     """Say on what the p-value rests."""
     if any(warning.code == UNEVEN for warning in result.notices):
         return "The p-value does not hold: the counts contradict the design."
-    conditions = ["that everyone would have scored either item"]
+    conditions = ["that nobody's decision to answer depended on the item they got"]
     if result.parameters.get("design") is None:
         conditions.insert(0, "random assignment (declare it with --design)")
     if {"excluded", "counted_blindly", "chosen_blindly"} & {
         finding.code for finding in test.assumes
     }:
         conditions.append("that nobody chose by the scores what to compare")
-    return f"The p-value assumes {join_plain(conditions)}."
+    return f"It assumes {join_plain(conditions)}."
 
 
 def p_value_paragraph(test: PValues) -> str:
@@ -267,7 +269,7 @@ def _by_means(result: Comparison) -> str:
     own, other = result.p_value, result.difference and result.difference.p_value
     if own is None or other is None or (own > ALPHA) == (other > ALPHA):
         return ""
-    return f" (by means {other:.3g})"
+    return f"by means {p_value_text(other)}"
 
 
 def interval_sentences(result: Comparison) -> str:
@@ -339,8 +341,9 @@ def headline(
     Examples:
         >>> from evenhand import compare
         >>> print(*headline(compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)))
-        A comes out ahead of B ['Mean 6.67 (n 3) against 4.67 (n 3).', 'Difference 2, \
-p = 0.4. The p-value assumes that everyone would have scored either item.']
+        A comes out ahead of B ['Mean 6.67 (n 3) against 4.67 (n 3).', "Difference \
+2.00, p = 0.4 (midrank test). It assumes that nobody's decision to answer depended on \
+the item they got."]
     """
     told: Any = result  # of either kind, or what `from_json` made
     if not hasattr(told, "winner"):
@@ -470,7 +473,8 @@ def expected_sentence(result: Ranking) -> str:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, [*"xyzxzy"], [3, 2, 1, 3, 2, 1])
         >>> expected_sentence(rank(ratings, top=2, rng=7))
-        '2 chosen by rank; on average 1.5 of them belong there.'
+        'If you take the top 2 by rank, about 1.5 of them belong there (model \
+estimate).'
     """
     top = result.top
     if top is None or not top.open or len(top.inside) == top.k:
@@ -482,8 +486,10 @@ def expected_sentence(result: Ranking) -> str:
     mean = sum(share or 0.0 for share in shares)
     way = "share" if result.by_share else "rank"
     if top.k == 1:
-        return f"1 chosen by {way}; it belongs there in {100 * mean:.0f}% of draws."
-    return f"{top.k:,} chosen by {way}; on average {mean:,.1f} of them belong there."
+        belongs = f"it belongs there in {100 * mean:.0f}% of draws"
+        return f"If you take the first by {way}, {belongs} (model estimate)."
+    belongs = f"about {mean:,.1f} of them belong there (model estimate)"
+    return f"If you take the top {top.k:,} by {way}, {belongs}."
 
 
 def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list[str]:
@@ -528,13 +534,13 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     groups[f"Too close to call ({close}, {places})"] = agenda
     said = ((head, names(items)) for head, items in groups.items() if items)
     lines = [text("{}: {}.").format(*one) for one in said]
-    lines += [text(f"Out ({len(top.out):,}).")] if top.out else []
     if top.open and left:
         chosen = [show(item) for item in top.items if item in crossing]
         by = "By share" if result.by_share else "By rank"
-        would = "this would be" if left == 1 else "these would be"
-        lines.append(text("{} alone, {} {}.").format(by, would, join(chosen, most)))
+        go = "the place goes to" if left == 1 else f"the {left:,} places go to"
+        lines.append(text("{} alone, {} {}.").format(by, go, join(chosen, most)))
         lines += filter(None, [text(expected_sentence(result))])
+    lines += [text(f"Out ({len(top.out):,}).")] if top.out else []
     sure = result.uncertainty
     if top.open and sure is not None:
         ranks = f"the item's {100 * sure.level:g}% rank interval crosses the cut"
@@ -590,6 +596,8 @@ def pass_lines(result: Grades) -> list[str]:
     if mark is None:
         return []
     above, below, still = map(result.at, ("above", "below", "open"))
+    marks = {row.item: row.mark for row in result.items}
+    still = sorted(still, key=lambda item: abs(marks[item] - mark))
     sure = f"{len(above)} safely above, {len(below)} safely below"
     lines = [f"Pass mark {mark:g}: {sure}, {len(still)} too close to call."]
     for word, items in (("Too close to call", still), ("Below", below)):
@@ -598,8 +606,12 @@ def pass_lines(result: Grades) -> list[str]:
     return lines
 
 
-def model_lines(result: Grades) -> list[str]:
+def model_lines(result: Grades, *, explained: bool = False) -> list[str]:
     """Say which model marks come from, what they stand for, and what they may claim.
+
+    Args:
+        result: The marks.
+        explained: Whether --explain already shows the rest of the claim.
 
     Examples:
         >>> from evenhand import Ratings, grade
@@ -613,16 +625,16 @@ def model_lines(result: Grades) -> list[str]:
     if anchors:
         fixed = "level and spread" if len(set(anchors)) > 1 else "level"
         scale = f"The marks of {plural(len(anchors), 'anchor')} fix their {fixed}."
-    elif asked["onto"] is not None and result.form is not None:
+    elif asked["onto"] not in (None, result.form) and result.form is not None:
         (low, high), (least, most) = asked["onto"], result.form  # type: ignore[misc]  # two numbers
         given = "" if asked["form"] else ", the lowest and highest that were given"
         scale = f"Marks {low:g} to {high:g} stand for scores {least:g} to {most:g}"
-        scale += f"{given if (low, high) != (least, most) else ''}."
+        scale += f"{given}."
     return [
         f"Model: {result.method}. {result.because[:1].upper()}{result.because[1:]}.",
         scale,
         result.assumes,
-        claim(result.certificate),
+        claim(result.certificate, explained=explained),
     ]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from evenhand.diagnosis.reviewers import NOT_ENOUGH, SURE
 from evenhand.words.lines import ahead, pass_mark
-from evenhand.words.text import distinct, figure, span
+from evenhand.words.text import distinct, one_precision, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     Columns = Mapping[str, tuple[str, Sequence[str]]]
     Ticks = tuple[tuple[float, str], ...]
 
-# Digits of the largest number of a column, decimals at most, and numbers that are
-# written with an exponent.
-DIGITS, DECIMALS, HUGE = 3, 4, 1e6
 LONG_KEY = 40
 # Room that a column has at least on a phone.
 NARROWEST = "000000"
@@ -215,24 +212,6 @@ def anchors(labels: Sequence[Label]) -> dict[Label, str]:
         for place, label in enumerate(labels, start=1)
     )
     return dict(zip(labels, distinct(keys, "{}-{}"), strict=True))
-
-
-def one_precision(values: Sequence[float | None], sign: str = "") -> list[str]:
-    """Show a column of numbers with as many decimals each, so that points align.
-
-    Examples:
-        >>> one_precision([8.0, 6.333, None]), one_precision([71, 8.5], "+")
-        (['8.00', '6.33', ''], ['+71.0', '+8.5'])
-    """
-    largest = max((abs(value) for value in values if value is not None), default=0.0)
-    if not 1 / HUGE < largest < HUGE:
-        return [figure(value) for value in values]
-    places = min(max(DIGITS - 1 - math.floor(math.log10(largest)), 0), DECIMALS)
-    # No sign of a zero.
-    return [
-        "" if value is None else f"{round(value, places) + 0.0:{sign}.{places}f}"
-        for value in values
-    ]
 
 
 def per_cent(values: Sequence[float | None], *, certain: bool) -> list[str]:

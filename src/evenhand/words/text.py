@@ -8,6 +8,7 @@ escaped on its way into a template.
 from __future__ import annotations
 
 import functools
+import math
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,9 @@ TEMPLATES = resources.files("evenhand.words") / "templates"
 # Characters of a name, of a label on an axis, and of a notice.
 LONG_NAME, SHORT, LONG_NOTICE = 80, 28, 900
 SMALL = 0.001
+# Digits of the largest number of a column, decimals at most, and numbers that are
+# written with an exponent.
+DIGITS, DECIMALS, HUGE = 3, 4, 1e6
 # What intervals of ranks are said to be of.
 SOURCES = {
     "posterior over orderings": "in {level} of all orders that agree with the "
@@ -137,6 +141,24 @@ def figure(value: float | None) -> str:
     return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
+def one_precision(values: Sequence[float | None], sign: str = "") -> list[str]:
+    """Show a column of numbers with as many decimals each, so that points align.
+
+    Examples:
+        >>> one_precision([8.0, 6.333, None]), one_precision([71, 8.5], "+")
+        (['8.00', '6.33', ''], ['+71.0', '+8.5'])
+    """
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    if not 1 / HUGE < largest < HUGE:
+        return [figure(value) for value in values]
+    places = min(max(DIGITS - 1 - math.floor(math.log10(largest)), 0), DECIMALS)
+    # No sign of a zero.
+    return [
+        "" if value is None else f"{round(value, places) + 0.0:{sign}.{places}f}"
+        for value in values
+    ]
+
+
 def share(value: float | None, *, certain: bool = True) -> str:
     """Show a probability without calling it certain because it is rounded, or drawn.
 
@@ -211,7 +233,7 @@ def sentences(
 
     Examples:
         >>> sentences("check", "may_not", {})[0]
-        Markup('Which item is best. A check chooses nothing.')
+        Markup('Which item is best. A check describes the ratings; it ranks nothing.')
     """
     found = templates(html=html).get_template(f"{template}.txt.j2")
     text = "".join(found.blocks[block](found.new_context(dict(facts))))

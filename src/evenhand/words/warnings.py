@@ -41,6 +41,10 @@ EQUALLY_STRICT = (
     "and scores are compared as if all were equally strict. If each label is one "
     "person, say reviewer='people' or --reviewer people."
 )
+STRICTNESS = (
+    "Differences in strictness explain {rho:.0%} of the variance in scores, so "
+    "adaptive "
+)
 NO_INTERVALS = "There are no intervals of ranks: "
 GROUPS = "The items fall into {groups} groups that no reviewer links; "
 LEVELS = (
@@ -277,14 +281,13 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "independent, as reviewers were not seen.",
     "intervals_by_cluster": "Intervals of ranks are by cluster ({clusters:,} of them), "
     "as reviewers of one cluster may err together.",
-    "reviewer_offsets/across": "Reviewer offsets explain {rho:.0%} of the variance, "
-    "so scores are compared across reviewers.",
-    "reviewer_offsets/in_part": "Reviewer offsets explain {rho:.0%} of the variance, "
-    "so scores count across reviewers in part, and orders in part.",
-    "reviewer_offsets/orders": "Reviewer offsets explain {rho:.0%} of the variance, "
-    "so mostly each reviewer's own order counts.",
-    "reviewer_offsets/unknown": "Reviewer offsets cannot be estimated here; scores are "
-    "compared as if there were none.",
+    "reviewer_offsets/across": f"{STRICTNESS}compares scores across reviewers.",
+    "reviewer_offsets/in_part": f"{STRICTNESS}weighs both the scores and "
+    "each reviewer's own order.",
+    "reviewer_offsets/orders": f"{STRICTNESS}relies mostly on each "
+    "reviewer's own order.",
+    "reviewer_offsets/unknown": "Differences in strictness cannot be estimated here; "
+    "scores are compared as if there were none.",
     # Models.
     "fixed_sums/votes": "{who:who} gave two items scores that add up to {total:g}, as "
     f"votes do. {LEVELS}",
