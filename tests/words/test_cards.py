@@ -146,7 +146,7 @@ def test_a_check_shows_its_findings() -> None:
     page = found._repr_html_()
     for one in found.findings:
         assert escape(one.message) in page
-    assert "A check chooses nothing." in page
+    assert "it ranks nothing." in page
 
 
 def test_a_card_has_no_script_and_sets_no_colour_of_text() -> None:
