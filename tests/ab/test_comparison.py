@@ -429,7 +429,7 @@ class TestResult:
         text = repr(compare([3, 1], [2, 0], method="sign", rng=7))
         assert text.splitlines() == [
             "A comes out ahead of B, by 2 votes to 0; mean 2 (n 2) against 1 (n 2).",
-            "Difference 1.00, p = 0.667 (pairs test). It assumes random assignment "
+            "Difference 1.00, p = 0.667 (midrank test). It assumes random assignment "
             "(declare it with --design) and that nobody's decision to answer depended "
             "on the item they got.",
             "score    0    1    2    3",
