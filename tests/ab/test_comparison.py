@@ -451,7 +451,7 @@ class TestResult:
             said = f"it picks {found.winner} with probability {chance:.3g}."
             assert said in repr(found)
         many = compare([2] * 3000, [1] * 3000, method="sign", rng=1)
-        assert "by 3,000 votes to 0:" in repr(many)
+        assert "by 3,000 votes to 0;" in repr(many)
         noticed = repr(compare([3], [2, 1], method="mean", rng=7))
         assert noticed.endswith("method mean, seed 7; notices: unequal_counts")
 

@@ -597,7 +597,7 @@ def pass_lines(result: Grades) -> list[str]:
         return []
     above, below, still = map(result.at, ("above", "below", "open"))
     marks = {row.item: row.mark for row in result.items}
-    still = sorted(still, key=lambda item: abs(marks[item] - mark))
+    still = tuple(sorted(still, key=lambda item: abs(marks[item] - mark)))
     sure = f"{len(above)} safely above, {len(below)} safely below"
     lines = [f"Pass mark {mark:g}: {sure}, {len(still)} too close to call."]
     for word, items in (("Too close to call", still), ("Below", below)):
