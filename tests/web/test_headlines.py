@@ -101,7 +101,7 @@ def test_pages_say_of_a_comparison_what_the_report_says(desk: Desk) -> None:
         assert f"{part(page.text, tag)}." == headline
         text = plain(page.text)
         assert "Better" not in text
-        assert f", p = {p_value_text(p_value)}. The p-value assumes" in text
+        assert f", p = {p_value_text(p_value)} (midrank test). It assumes" in text
 
 
 def test_items_that_nobody_rates_are_named_everywhere(

@@ -95,8 +95,8 @@ def test_the_page_says_numbers_and_what_they_suppose() -> None:
     assert "new</bdi> comes out ahead of <bdi>old" in made
     assert "<b>3.71</b>" in made
     assert "7 scores" in made
-    assert "its coin, not a chance of being better" in made
-    assert "if it shifts all scores alike" in made
+    assert "That is not the probability that it is better" in made
+    assert "if one item adds the same to every score" in made
     undeclared = page(eh.compare(ratings, rng=7), ratings)
     assert "p-value</span>, if assigned at random" in undeclared
 

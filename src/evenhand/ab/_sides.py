@@ -302,9 +302,9 @@ def _choose_items(
     else:
         advice = "There is nothing to compare it with."
         if len(codes) > 1:
-            advice = "Choose two with items=(a, b) or --items A B."
+            advice = "Choose two with items=(a, b) or --items A B, or use rank."
         raise RatingsError(
-            f"ratings must be of two items to compare them, got {len(codes)}: "
+            f"compare takes ratings of two items, got {len(codes)}: "
             f"{listing(codes)}. {advice}"
         )
     return (first, second), (codes[first], codes[second])
