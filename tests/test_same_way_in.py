@@ -136,3 +136,12 @@ def test_clusters_are_read_recorded_and_replayed(tmp_path: Path) -> None:
     )
     refused = run("check", str(path), *column)
     assert "only rank uses it" in refused.stderr
+
+
+def test_seed_is_another_word_for_rng() -> None:
+    ratings = eh.Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
+    for function in (eh.rank, eh.grade, eh.check, eh.warp):
+        call: Any = function
+        assert call(ratings, seed=7).seed == 7
+        with pytest.raises(eh.OptionError, match="seed and rng are one option"):
+            call(ratings, seed=7, rng=8)

@@ -8,11 +8,12 @@ which gives the exact probability of each result.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import secrets
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
@@ -34,11 +35,33 @@ else:
 RNGLike = np.random.Generator | np.random.SeedSequence | int | None
 Stream = np.random.PCG64
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 SEED_BITS = 53
 WORD_BITS = 64
 _TO_UNIT = 2.0**-SEED_BITS
 # Uniforms lie on a grid of 2**-53 from 0, where the normal quantile is infinite.
 _HALF_STEP = _TO_UNIT / 2
+
+
+def takes_seed(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function understand `seed` as another word for its `rng`.
+
+    Examples:
+        >>> takes_seed(lambda rng=None: rng)(seed=7)
+        7
+    """
+
+    @functools.wraps(function)
+    def with_seed(*arguments: P.args, **options: P.kwargs) -> T:
+        if "seed" in options:
+            if options.get("rng") is not None:
+                raise OptionError("seed and rng are one option: give one of them.")
+            options["rng"] = options.pop("seed")
+        return function(*arguments, **options)
+
+    return with_seed
 
 
 def seed_from(rng: RNGLike) -> int:

@@ -40,6 +40,7 @@ from evenhand.errors import (
     must_be,
     plural,
     quote,
+    require_sequence,
     unknown,
 )
 from evenhand.labels import alike, alike_notices, blank_notices
@@ -345,6 +346,7 @@ class Ratings:
             >>> Ratings.from_comparisons(["x", "y"], ["y", "z"], ties=[False, True])
             Ratings(2 comparisons of 3 items, 1 of them a tie)
         """
+        require_sequence("True and False", ties=() if ties is None else ties)
         columns: dict[str, Sequence[Label]] = {"winner": winners, "loser": losers}
         more = {"tie": ties, "reviewer": reviewers}
         columns |= {name: values for name, values in more.items() if values is not None}

@@ -42,7 +42,14 @@ from evenhand.losses import kendall_tau
 from evenhand.method import as_method
 from evenhand.models.design import steps
 from evenhand.progress import working
-from evenhand.randomness import RNGLike, seed_from, standard_normal, stream, uniforms
+from evenhand.randomness import (
+    RNGLike,
+    seed_from,
+    standard_normal,
+    stream,
+    takes_seed,
+    uniforms,
+)
 from evenhand.ranking.methods import Mean, RankMethod
 from evenhand.ratings import Data, Ratings, ReadingOptions, as_ratings
 
@@ -220,6 +227,7 @@ def warp_scores(
     return _kept_apart(low + width * values, scores, reviewer_codes)
 
 
+@takes_seed
 @working("Redrawing scales")
 def warp(
     ratings: Data,

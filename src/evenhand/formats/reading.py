@@ -211,7 +211,7 @@ def read_data(
     """
     flags: Any = {name: options.pop(name, None) for name in FLAGS}
     for name, flag in flags.items():
-        if flag not in (None, True, False):
+        if flag is not None and not isinstance(flag, bool):
             raise must_be(name, "True, False or None", flag)
     names = {part: options.pop(part, None) for part in Columns.__slots__}
     columns = given_columns(
