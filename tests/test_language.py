@@ -9,13 +9,13 @@ import evenhand
 
 # At most so many of each. A count that falls lowers its ceiling here; none ever rises.
 CEILINGS = {
-    "bare participles": 26,
+    "bare participles": 4,
     "functions with a vague local": 115,
-    "vague parameters": 10,
-    "type names with two homes": 5,
-    "places that take sentences apart": 1,
-    "imports inside functions": 113,
-    "number constants": 1,
+    "vague parameters": 4,
+    "type names with two homes": 0,
+    "places that take sentences apart": 0,
+    "imports inside functions": 1,
+    "number constants": 0,
 }
 VAGUE = {
     *("found", "told", "made", "said", "given", "one", "it", "which", "mine", "who"),

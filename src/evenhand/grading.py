@@ -43,7 +43,7 @@ from evenhand.models.design import (
 from evenhand.models.posterior import draw_from_orders
 from evenhand.models.solver import Definite, one_thread
 from evenhand.progress import say, working
-from evenhand.randomness import RNGLike, seed_from, takes_seed
+from evenhand.randomness import RNGLike, seed_as_rng, seed_from
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class _Line(NamedTuple):
     widen: float = 1.0
 
 
-@takes_seed
+@seed_as_rng
 @working("Finding marks")
 def grade(
     ratings: Data,

@@ -45,23 +45,23 @@ _TO_UNIT = 2.0**-SEED_BITS
 _HALF_STEP = _TO_UNIT / 2
 
 
-def takes_seed(function: Callable[P, T]) -> Callable[P, T]:
+def seed_as_rng(function: Callable[P, T]) -> Callable[P, T]:
     """Let a function understand `seed` as another word for its `rng`.
 
     Examples:
-        >>> takes_seed(lambda rng=None: rng)(seed=7)
+        >>> seed_as_rng(lambda rng=None: rng)(seed=7)
         7
     """
 
     @functools.wraps(function)
-    def with_seed(*arguments: P.args, **options: P.kwargs) -> T:
+    def call_with_rng(*arguments: P.args, **options: P.kwargs) -> T:
         if "seed" in options:
             if options.get("rng") is not None:
                 raise OptionError("seed and rng are one option: give one of them.")
             options["rng"] = options.pop("seed")
         return function(*arguments, **options)
 
-    return with_seed
+    return call_with_rng
 
 
 def seed_from(rng: RNGLike) -> int:

@@ -37,7 +37,7 @@ from evenhand.errors import OptionError, RatingsError, refuse_option, unknown
 from evenhand.lazy import lazy
 from evenhand.method import as_json, as_method, choice
 from evenhand.progress import working
-from evenhand.randomness import RNGLike, seed_from, takes_seed
+from evenhand.randomness import RNGLike, seed_as_rng, seed_from
 from evenhand.ratings import Ratings, is_frame, is_readable
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class Comparison(Reportable):
         return cards.comparison_card(self).html()
 
 
-@takes_seed
+@seed_as_rng
 @working("Comparing")
 def compare(
     first: Data | Counts | Scores,

@@ -30,7 +30,7 @@ from evenhand.models.design import data_notices, linked_groups
 from evenhand.posets.contradictions import strong_groups
 from evenhand.posets.graph import comparisons, components
 from evenhand.progress import say, working
-from evenhand.randomness import RNGLike, seed_from, stream, takes_seed
+from evenhand.randomness import RNGLike, seed_as_rng, seed_from, stream
 from evenhand.ranking.methods import by_estimates
 from evenhand.ranking.notices import information_notices
 from evenhand.ratings import Ratings, as_ratings
@@ -258,7 +258,7 @@ class Check(Reportable):
         return cards.check_card(self).html()
 
 
-@takes_seed
+@seed_as_rng
 @working("Checking")
 def check(
     ratings: Data,

@@ -44,10 +44,10 @@ from evenhand.models.design import steps
 from evenhand.progress import working
 from evenhand.randomness import (
     RNGLike,
+    seed_as_rng,
     seed_from,
     standard_normal,
     stream,
-    takes_seed,
     uniforms,
 )
 from evenhand.ranking.methods import Mean, RankMethod
@@ -227,7 +227,7 @@ def warp_scores(
     return _kept_apart(low + width * values, scores, reviewer_codes)
 
 
-@takes_seed
+@seed_as_rng
 @working("Redrawing scales")
 def warp(
     ratings: Data,

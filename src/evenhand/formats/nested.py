@@ -119,7 +119,7 @@ def _rows(table: Table, parents: list[Fields], path: Path) -> Table:
     places: list[int] = []
     empty = 0
     for place, parent in enumerate(parents):
-        for row in _unfolded(parent, path):
+        for row in _unfold(parent, path):
             empty += not row
             if row:
                 rows.append(row)
@@ -131,7 +131,7 @@ def _rows(table: Table, parents: list[Fields], path: Path) -> Table:
     return replace(unfolded_table, notices=table.notices + unfolded_table.notices)
 
 
-def _unfolded(record: Fields, path: Path) -> Iterator[Fields]:
+def _unfold(record: Fields, path: Path) -> Iterator[Fields]:
     """Yield the fields of each record at the end of a path, with its parents'.
 
     A parent without any record yields an empty one.
@@ -148,7 +148,7 @@ def _unfolded(record: Fields, path: Path) -> Iterator[Fields]:
     if not records:
         yield {}
     for entry in records:
-        for own in _unfolded(entry, path[1:]):
+        for own in _unfold(entry, path[1:]):
             twice = fields.keys() & own.keys()
             shared = {PARENT + name: fields[name] for name in sorted(twice)}
             yield {**fields, **own, **shared} if own else {}

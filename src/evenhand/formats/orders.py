@@ -32,7 +32,7 @@ NUMBERING = re.compile(rf"{NOUN}|#|no|nr|number")
 ROLES = frozenset().union(*ALIASES.values())
 
 
-class Orders(NamedTuple):
+class OrderLists(NamedTuple):
     """Orders in a table.
 
     Attributes:
@@ -92,7 +92,9 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     return layouts.LongForm(long, Columns("reviewer", "item", rank="rank"), origin)
 
 
-def find_orders(table: Table, reviewer: str, *, forced: bool = False) -> Orders | None:
+def find_orders(
+    table: Table, reviewer: str, *, forced: bool = False
+) -> OrderLists | None:
     """Return the orders that a table holds, or None if there are none."""
     called = {place: name for name in table.columns if (place := _place(name))}
     places = [called[place] for place in sorted(called)]
@@ -102,7 +104,7 @@ def find_orders(table: Table, reviewer: str, *, forced: bool = False) -> Orders 
         rows = _stack([(*column, place + 1) for place, column in enumerate(columns)])
         numbers = rows["item"].str.contains(NUMBER).all()
         doubt = "their cells are numbers, as ranks and scores are" if numbers else ""
-        return Orders(table.why(places[0], places[-1]), rows, doubt)
+        return OrderLists(table.why(places[0], places[-1]), rows, doubt)
     lists = (_in_cells(table, reviewer, name) for name in table.columns)
     orders = next(filter(None, lists), None)
     return orders if orders or reviewer else _in_columns(table, forced=forced)
@@ -121,7 +123,7 @@ def _place(name: str) -> int:
     return ORDINALS.index(match[3]) + 1 if match[3] else int(match[1] or match[2])
 
 
-def _in_columns(table: Table, *, forced: bool) -> Orders | None:
+def _in_columns(table: Table, *, forced: bool) -> OrderLists | None:
     """Take a column for the order of a reviewer, if columns hold the same items."""
     ranks = pl.Series(range(1, table.height + 1))
     columns = {name: table.cells(name) for name in table.columns}
@@ -140,10 +142,12 @@ def _in_columns(table: Table, *, forced: bool) -> Orders | None:
     rows = _stack([(name, cells, ranks) for name, cells in columns.items()])
     complete = len(counts) > 2 and (counts == len(columns)).all()
     doubt = "" if complete else "not every column holds every item"
-    return Orders(f"{plural(len(columns), 'column')} of the same items", rows, doubt)
+    return OrderLists(
+        f"{plural(len(columns), 'column')} of the same items", rows, doubt
+    )
 
 
-def _in_cells(table: Table, reviewer: str, name: str) -> Orders | None:
+def _in_cells(table: Table, reviewer: str, name: str) -> OrderLists | None:
     """Take the order in each cell of a column of lists."""
     cells, is_list = table.cells(name), LIST.fullmatch(plain(name)) is not None
     signs = [sign for sign in ">,;|/" if cells.str.contains(sign, literal=True).any()]
@@ -165,7 +169,7 @@ def _in_cells(table: Table, reviewer: str, name: str) -> Orders | None:
     rows = rows.with_columns(pl.col("item").str.strip_chars())
     rows = rows.filter(pl.col("item") != "")
     sure = (pointed and is_list) or rows["item"].n_unique() < rows.height
-    return Orders(table.why(name), rows) if sure else None
+    return OrderLists(table.why(name), rows) if sure else None
 
 
 def _people(table: Table, reviewer: str, used: Sequence[str]) -> pl.Series:

@@ -72,7 +72,7 @@ class Reading(NamedTuple):
     outcomes: pl.Series
 
     @property
-    def decided(self) -> int:
+    def n_decisions(self) -> int:
         """Number of votes that have a winner."""
         return int(self.outcomes.is_in(ENDS).sum())
 
@@ -182,7 +182,7 @@ def _by_words(table: Table, pairs: Sequence[Ends], name: str) -> Reading | None:
     readings = [
         reading
         for reading in _readings(table, pairs, name)
-        if reading.complete and reading.decided and (named or reading.fit >= least)
+        if reading.complete and reading.n_decisions and (named or reading.fit >= least)
     ]
     if readings and not (named and max(reading.fit for reading in readings) >= least):
         raise table.source.whole(
@@ -236,9 +236,9 @@ def _readings(table: Table, pairs: Sequence[Ends], verdict: str) -> Iterator[Rea
             neutral | sides, default=None, return_dtype=pl.String
         )
         by_side = Reading(ends, verdict, fit, kinds)
-        if by_side.decided or len(neutral) == len(words):
+        if by_side.n_decisions or len(neutral) == len(words):
             yield by_side
-        if by_item.decided and not items.equals(kinds):
+        if by_item.n_decisions and not items.equals(kinds):
             yield by_item
 
 
@@ -291,7 +291,7 @@ def _choose(table: Table, readings: list[Reading]) -> Reading:
     complete = [reading for reading in readings if reading.complete]
     if not complete:
         raise _unknown_winner(
-            table, max(readings, key=lambda way: (way.decided, way.fit))
+            table, max(readings, key=lambda way: (way.n_decisions, way.fit))
         )
     best = max(reading.fit for reading in complete)
     fitting = [reading for reading in complete if reading.fit == best]
@@ -335,7 +335,7 @@ def _origin(reading: Reading, voter: str, free: Sequence[str]) -> str:
     ]
     of_these = f" ({', '.join(remarks)})" if remarks else ""
     ties = plural(counts["tie"] + sum(counts[kind] for kind in REMARKS), "tie")
-    text = f"{reading.decided:,} decided and {ties}{of_these}; "
+    text = f"{reading.n_decisions:,} decided and {ties}{of_these}; "
     text += f"reviewer from {voter!r}" if voter else "each vote its own reviewer"
     unused = "".join(f", not {listing(ends)}" for ends in _side_pairs(free)[:1])
     return f"{text}; items from {listing(reading.ends)}{unused}" if unused else text

@@ -33,7 +33,7 @@ from evenhand.lab.scenario import Scenario, Trials, draw_trials
 from evenhand.losses import loss as named_loss
 from evenhand.method import Method, as_method
 from evenhand.progress import say, working
-from evenhand.randomness import RNGLike, seed_from, stream, takes_seed
+from evenhand.randomness import RNGLike, seed_as_rng, seed_from, stream
 from evenhand.ranking.methods import RankMethod, Task
 from evenhand.ratings import Ratings
 
@@ -153,7 +153,7 @@ class TrialPlan:
     seed: int
 
 
-@takes_seed
+@seed_as_rng
 @working("Simulating")
 def simulate(
     scenario: Scenario,

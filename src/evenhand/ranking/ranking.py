@@ -15,7 +15,7 @@ from evenhand.errors import OptionError, must_be, quote
 from evenhand.lazy import lazy
 from evenhand.method import as_method
 from evenhand.progress import working
-from evenhand.randomness import RNGLike, seed_from, takes_seed
+from evenhand.randomness import RNGLike, seed_as_rng, seed_from
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.methods import (
     Answer,
@@ -76,7 +76,7 @@ DISTINCT = "(distinct)"
 """Stands behind a design if no reviewer would give two items the same score."""
 
 
-@takes_seed
+@seed_as_rng
 @working("Ranking")
 def rank(
     ratings: Data | PairCounts,

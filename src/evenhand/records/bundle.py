@@ -30,7 +30,7 @@ from evenhand.records.canonical import (
     decode,
     finish,
     is_dict,
-    refuse_malformed,
+    require_form,
     text_hash,
 )
 from evenhand.records.events import BODIES, payload_fault
@@ -256,7 +256,7 @@ def audit_bundle(
     bundle = _Bundle(read_bundle(read_bytes(name), name), seal)
     bundle.names, bundle.own = _read(names, NAMES), _read(receipts, RECEIPT)
     try:
-        with refuse_malformed(name), suppress(DiffersError):
+        with require_form(name), suppress(DiffersError):
             bundle.check()
     except EvenhandError as error:
         text = str(error).removeprefix(f"{name}: ")
@@ -311,7 +311,7 @@ class _Bundle(Trail):
             why = "That each nonce is its reviewer's own only receipts show: give yours"
             self.skip("receipts", f"{why} with --receipts.")
         else:
-            with refuse_malformed("The file of --receipts"):
+            with require_form("The file of --receipts"):
                 self._receipts(self.own["sent"])
                 self._own_events(self.own)
         if self.rated:
@@ -468,10 +468,10 @@ class _Bundle(Trail):
             why = "Who is which code was not checked. Reviewers can with --receipts, "
             self.skip("people", f"{why}who has the names with --names.")
         if self.names is not None:
-            with refuse_malformed("The file of --names"):
+            with require_form("The file of --names"):
                 self._check_names(self.names)
         if self.own is not None:
-            with refuse_malformed("The file of --receipts"):
+            with require_form("The file of --receipts"):
                 self._own_code(self.own)
 
     def _check_names(self, names: Record) -> None:

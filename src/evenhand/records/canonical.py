@@ -140,7 +140,7 @@ def difference(
 
 
 @contextmanager
-def refuse_malformed(name: str) -> Iterator[None]:
+def require_form(name: str) -> Iterator[None]:
     """Refuse a record that fits its hashes, but lacks what ours have."""
     try:
         yield

@@ -26,7 +26,7 @@ from evenhand.records.canonical import (
     difference,
     fault,
     is_dict,
-    refuse_malformed,
+    require_form,
 )
 from evenhand.records.record import (
     assignment_from,
@@ -262,7 +262,7 @@ def audit(
         None if path is None else [(part, read_record(part)) for part in chain_of(path)]
     )
     trail = Trail(ratings, chain, seal, secret)
-    with refuse_malformed(name), suppress(DiffersError):
+    with require_form(name), suppress(DiffersError):
         if kind == "assignment":
             _check_ratings(trail, audit_chain(trail, "record"))
         else:

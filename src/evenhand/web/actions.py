@@ -32,7 +32,7 @@ from evenhand.web import tables as t
 from evenhand.web.absence import repair as amend_draw
 from evenhand.web.clock import check_near
 from evenhand.web.plan import draw_codes, lists_record, require_complete
-from evenhand.web.reads import Draw
+from evenhand.web.reads import DrawRow
 from evenhand.web.states import ACTIONS, is_due, refusal, state_at
 from evenhand.web.store import link_token
 from evenhand.web.writer import RefusedError
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from evenhand.claims import Json
     from evenhand.designs.assignment import Assignment
     from evenhand.web.plan import EvaluationPlan
-    from evenhand.web.reads import Evaluation, LinkedReviewer, Progress, Reviewer
+    from evenhand.web.reads import Evaluation, LinkedReviewer, Progress, ReviewerRow
 
 NOT_FOUND, GONE = 404, 401
 RETAIN = timedelta(days=180)
@@ -259,7 +259,7 @@ def seal(
     record = assignment_record(prepared.drawn)
     secret = reads.secret(connection, evaluation_id)
     lists = text_of(prepared.lists)
-    _write_draw(evaluation, Draw(number, 1, seal_of(secret), lists, text_of(record)))
+    _write_draw(evaluation, DrawRow(number, 1, seal_of(secret), lists, text_of(record)))
     hidden = json.dumps(prepared.drawn.conflicts)
     evaluation.update(t.private, t.private.c.number == number, conflicts=hidden)
     _write_people(evaluation, prepared, secret)
@@ -286,7 +286,7 @@ def seal(
         open_now(connection, now, evaluation_id)
 
 
-def _write_draw(evaluation: LockedEvaluation, draw: Draw) -> None:
+def _write_draw(evaluation: LockedEvaluation, draw: DrawRow) -> None:
     evaluation.insert(t.draw, {**asdict(draw), "drawn_at": t.stamp(evaluation.now)})
 
 
@@ -492,7 +492,7 @@ def _amend(
     evaluation: LockedEvaluation,
     kind: str,
     never_began: Sequence[Progress],
-    stands_in: Reviewer | None = None,
+    stands_in: ReviewerRow | None = None,
 ) -> None:
     """Draw an amendment for those who never began, and write it down."""
     connection = evaluation.connection
@@ -553,7 +553,7 @@ def repair(
 
 def _stand_in(
     evaluation: LockedEvaluation, kind: str, name: str, email: str
-) -> Reviewer:
+) -> ReviewerRow:
     people = reads.people(evaluation.connection, evaluation.id)
     if kind == "reserve":
         reserves = reads.free_reserves(people)

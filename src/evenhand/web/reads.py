@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evenhand.designs.assignment import Assignment
 
 Kind = TypeVar("Kind")
-Person = TypeVar("Person", bound="Reviewer")
+Person = TypeVar("Person", bound="ReviewerRow")
 RATED = sa.func.sum(sa.case((t.task.c.state == "rated", 1), else_=0))
 RECUSED = sa.func.sum(sa.case((t.task.c.state == "recused", 1), else_=0))
 
@@ -68,7 +68,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewer:
+class ReviewerRow:
     """A reviewer: the columns of their table, in their order."""
 
     evaluation_id: int
@@ -87,7 +87,7 @@ class Reviewer:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress(Reviewer):
+class Progress(ReviewerRow):
     """How far a reviewer is: items given, rated and recused."""
 
     given: int
@@ -96,7 +96,7 @@ class Progress(Reviewer):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedReviewer(Reviewer):
+class LinkedReviewer(ReviewerRow):
     """A reviewer with a link."""
 
     serial: int
@@ -142,7 +142,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class DrawRow:
     """A draw or one of its amendments."""
 
     number: int
@@ -257,10 +257,10 @@ def links(connection: sa.Connection, evaluation_id: int) -> list[LinkedReviewer]
     return list({row.id: row for row in rows}.values())
 
 
-def people(connection: sa.Connection, evaluation_id: int) -> list[Reviewer]:
+def people(connection: sa.Connection, evaluation_id: int) -> list[ReviewerRow]:
     """Return the reviewers of an evaluation, by id."""
-    statement = _select(t.reviewer, Reviewer, evaluation_id)
-    return _read(connection, Reviewer, statement.order_by(t.reviewer.c.id))
+    statement = _select(t.reviewer, ReviewerRow, evaluation_id)
+    return _read(connection, ReviewerRow, statement.order_by(t.reviewer.c.id))
 
 
 def free_reserves(people: Sequence[Person]) -> list[Person]:
@@ -352,10 +352,12 @@ def items_without_reviewer(connection: sa.Connection, evaluation_id: int) -> int
     ).scalar_one()
 
 
-def draws(connection: sa.Connection, evaluation_id: int) -> list[Draw]:
+def draws(connection: sa.Connection, evaluation_id: int) -> list[DrawRow]:
     """Return every draw and amendment of an evaluation, in order."""
-    statement = _select(t.draw, Draw, evaluation_id)
-    return _read(connection, Draw, statement.order_by(t.draw.c.number, t.draw.c.part))
+    statement = _select(t.draw, DrawRow, evaluation_id)
+    return _read(
+        connection, DrawRow, statement.order_by(t.draw.c.number, t.draw.c.part)
+    )
 
 
 def assignment(connection: sa.Connection, evaluation_id: int) -> Assignment:
