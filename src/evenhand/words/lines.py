@@ -82,8 +82,12 @@ def claim(certificate: Certificate | None, *, explained: bool = False) -> str:
 
 
 def _is_verified(certificate: Certificate) -> str:
-    found = [one for one in certificate.findings if one.code == "assignment"]
-    shown = [one.text for one in found if one.facts["backing"] == "verified"]
+    findings = [
+        finding for finding in certificate.findings if finding.code == "assignment"
+    ]
+    shown = [
+        finding.text for finding in findings if finding.facts["backing"] == "verified"
+    ]
     return "".join(f" Checked: {text}." for text in shown)
 
 
@@ -152,8 +156,8 @@ def means_phrase(result: Comparison) -> str:
     if result.scores is None or None in result.scores.means:
         return ""
     sides = zip(result.scores.means, result.scores.n, strict=True)
-    said = [f"{figure(mean)} (n {number:,})" for mean, number in sides]
-    return "mean " + " against ".join(said[:: _way(result)])
+    figures = [f"{figure(mean)} (n {number:,})" for mean, number in sides]
+    return "mean " + " against ".join(figures[:: _way(result)])
 
 
 def _way(result: Comparison) -> int:
@@ -172,17 +176,17 @@ def difference_sentence(result: Comparison) -> str:
         p = 0.0571 (midrank test). It assumes that nobody's decision to answer depended
         on the item they got.
     """
-    numbers, said = ahead(result), list[str]()
+    numbers, parts = ahead(result), list[str]()
     if numbers:
         estimate, *ends = one_precision(numbers)
-        said.append(f"Difference {estimate}")
+        parts.append(f"Difference {estimate}")
         if ends:
-            said[0] += f" ({100 * CONFIDENCE:g}% interval {' to '.join(ends)}, "
-            said[0] += "assuming a constant shift)"
+            parts[0] += f" ({100 * CONFIDENCE:g}% interval {' to '.join(ends)}, "
+            parts[0] += "assuming a constant shift)"
     if result.test is None:
-        return f"{said[0]}." if said else ""
-    said.append(_p_value_phrase(result, result.test))
-    text = ", ".join(said)
+        return f"{parts[0]}." if parts else ""
+    parts.append(_p_value_phrase(result, result.test))
+    text = ", ".join(parts)
     return f"{text[:1].upper()}{text[1:]}. {_p_value_sentence(result, result.test)}"
 
 
@@ -257,19 +261,19 @@ def ahead(result: Comparison) -> list[float]:
 
     Its ends follow if they are known; without a difference there is nothing.
     """
-    found, way = result.difference, _way(result)
-    if found is None:
+    difference, way = result.difference, _way(result)
+    if difference is None:
         return []
-    ends = (way * end for end in (found.low, found.high) if end is not None)
-    return [way * found.estimate, *sorted(ends)]
+    ends = (way * end for end in (difference.low, difference.high) if end is not None)
+    return [way * difference.estimate, *sorted(ends)]
 
 
 def _by_means(result: Comparison) -> str:
     """Add the p-value of the interval where it is on the other side of 5%."""
-    own, other = result.p_value, result.difference and result.difference.p_value
-    if own is None or other is None or (own > ALPHA) == (other > ALPHA):
+    own, of_means = result.p_value, result.difference and result.difference.p_value
+    if own is None or of_means is None or (own > ALPHA) == (of_means > ALPHA):
         return ""
-    return f"by means {p_value_text(other)}"
+    return f"by means {p_value_text(of_means)}"
 
 
 def interval_sentences(result: Comparison) -> str:
@@ -281,8 +285,8 @@ def interval_sentences(result: Comparison) -> str:
         >>> interval_sentences(found)[:45]
         'The interval is for the difference of means. '
     """
-    found = result.difference
-    if found is None or found.low is None:
+    difference = result.difference
+    if difference is None or difference.low is None:
         return ""
     return (
         "The interval is for the difference of means. It supposes one common scale on "
@@ -321,8 +325,8 @@ def _share_lines(result: Comparison) -> list[str]:
     levels = score_shares(result)
     rows = [("", "score", *(score for score, _ in levels))]
     for side, item in enumerate(result.items):
-        told = (f"{100 * shares[side]:.0f}%" for _, shares in levels)
-        rows.append(("", shorten(item, LONG_NAME), *told))
+        cells = (f"{100 * shares[side]:.0f}%" for _, shares in levels)
+        rows.append(("", shorten(item, LONG_NAME), *cells))
     return [line[2:] for line in align_columns(rows)] if levels else []
 
 
@@ -345,15 +349,17 @@ def headline(
 2.00, p = 0.4 (midrank test). It assumes that nobody's decision to answer depended on \
 the item they got."]
     """
-    told: Any = result  # of either kind, or what `from_json` made
-    if not hasattr(told, "winner"):
-        return verdict(told), cut_lines(told, html=html)
-    show, titles = (name if html else plain_name), getattr(told.ratings, "titles", {})
-    sides = [show(item, titles.get(item)) for item in told.items][:: _way(told)]
+    decision: Any = result  # of either kind, or what `from_json` made
+    if not hasattr(decision, "winner"):
+        return verdict(decision), cut_lines(decision, html=html)
+    show = name if html else plain_name
+    titles = getattr(decision.ratings, "titles", {})
+    sides = [show(item, titles.get(item)) for item in decision.items][:: _way(decision)]
     text = Markup("{} comes out ahead of {}") if html else "{} comes out ahead of {}"
-    means = means_phrase(told)
-    said = [f"{means[:1].upper()}{means[1:]}." if means else ""]
-    return text.format(*sides), [*filter(None, [*said, difference_sentence(told)])]
+    means = means_phrase(decision)
+    statements = [f"{means[:1].upper()}{means[1:]}." if means else ""]
+    statements.append(difference_sentence(decision))
+    return text.format(*sides), [*filter(None, statements)]
 
 
 def from_json(
@@ -375,7 +381,7 @@ def from_json(
         # An evaluation compares all that it has: nothing was left out or picked.
         parts["test"].assumes = ()
     ratings = SimpleNamespace(titles=titles, unrated_labels=tuple(unrated))
-    known = {
+    fields = {
         "titles": titles,
         "items": [
             SimpleNamespace(**row) if isinstance(row, dict) else row
@@ -386,7 +392,7 @@ def from_json(
         "notices": [SimpleNamespace(**row) for row in result["warnings"]],
         "uncertainty": parts.get("intervals"),
     }
-    return SimpleNamespace(**{**result, **parts, **known})
+    return SimpleNamespace(**{**result, **parts, **fields})
 
 
 def verdict(result: Ranking) -> str:
@@ -402,17 +408,21 @@ def verdict(result: Ranking) -> str:
     """
     top, total = result.top, len(result.order)
     if top is None:
-        said = _order_verdict(result).removesuffix(".")
+        statement = _order_verdict(result).removesuffix(".")
     elif top.k >= total:
-        said = f"All {plural(total, 'item')} chosen"
+        statement = f"All {plural(total, 'item')} chosen"
     elif not (top.inside or top.open or top.out):
-        said = f"The best {top.k:,} of {total:,} by method {result.method}"
-        said += ", which cannot say how clearly"
+        statement = f"The best {top.k:,} of {total:,} by method {result.method}"
+        statement += ", which cannot say how clearly"
     else:
-        said = _cut_verdict(top.k, total, len(top.inside), len(top.open))
-    left = len(_unrated_line(result))
-    more = f"; {left:,} {'was' if left == 1 else 'were'} not judged" if left else ""
-    return f"{said}{more}."
+        statement = _cut_verdict(top.k, total, len(top.inside), len(top.open))
+    unjudged = len(_unrated_line(result))
+    more = (
+        f"; {unjudged:,} {'was' if unjudged == 1 else 'were'} not judged"
+        if unjudged
+        else ""
+    )
+    return f"{statement}{more}."
 
 
 def _unrated_line(result: Ranking) -> Sequence[Label]:
@@ -421,19 +431,19 @@ def _unrated_line(result: Ranking) -> Sequence[Label]:
 
 def _cut_verdict(k: int, total: int, inside: int, rivals: int) -> str:
     """Say how clear a cut is."""
-    left = k - inside
+    places_left = k - inside
     sure = f"{inside:,} of {total:,} {'is' if inside == 1 else 'are'} in"
     if not rivals:
         return f"{sure}, and no interval of ranks crosses the cut"
-    if not left:
+    if not places_left:
         reach = "reaches" if rivals == 1 else "reach"
         return f"{sure}, and {rivals:,} more {reach} the cut"
     compete = f"{rivals:,} {'competes' if rivals == 1 else 'compete'} for"
     if not inside:
         few = {1: "the one place", 2: "both places"}
-        places = few.get(left, f"all {left:,} places")
+        places = few.get(places_left, f"all {places_left:,} places")
         return f"None of {total:,} is safely in; {compete} {places}"
-    places = "place" if left == 1 else f"{left:,} places"
+    places = "place" if places_left == 1 else f"{places_left:,} places"
     return f"{sure}; {compete} the other {places}"
 
 
@@ -515,7 +525,7 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     )
 
     def names(items: Sequence[Label]) -> str:
-        titles = {item: shorten(it, TITLE) for item, it in result.titles.items()}
+        titles = {item: shorten(title, TITLE) for item, title in result.titles.items()}
         return join([show(item, titles.get(item)) for item in items], most)
 
     lost, unrated = [], _unrated_line(result)
@@ -526,18 +536,22 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         why = text(f"{why}, so it cannot say which of them are clear.")
         best = text("The best {:,}: {}.").format(top.k, names(top.items))
         return [best, why, *lost]
-    left, crossing = top.k - len(top.inside), {*top.open}
-    places = plural(left, "place") if left else "no place left"
+    places_left, crossing = top.k - len(top.inside), {*top.open}
+    places = plural(places_left, "place") if places_left else "no place left"
     groups = {f"In ({len(top.inside):,})": top.inside}
     agenda = tuple(row.item for row in crossing_items(result))
     close = plural(len(top.open), "item")
     groups[f"Too close to call ({close}, {places})"] = agenda
-    said = ((head, names(items)) for head, items in groups.items() if items)
-    lines = [text("{}: {}.").format(*one) for one in said]
-    if top.open and left:
+    pairs = ((head, names(items)) for head, items in groups.items() if items)
+    lines = [text("{}: {}.").format(*pair) for pair in pairs]
+    if top.open and places_left:
         chosen = [show(item) for item in top.items if item in crossing]
         by = "By share" if result.by_share else "By rank"
-        go = "the place goes to" if left == 1 else f"the {left:,} places go to"
+        go = (
+            "the place goes to"
+            if places_left == 1
+            else f"the {places_left:,} places go to"
+        )
         lines.append(text("{} alone, {} {}.").format(by, go, join(chosen, most)))
         lines += filter(None, [text(expected_sentence(result))])
     lines += [text(f"Out ({len(top.out):,}).")] if top.out else []
@@ -569,15 +583,21 @@ def ranking_text(result: Ranking) -> str:
     lines = [f"Ranking by {result.method}, {coins}, seed {result.seed}"]
     lines += cut_lines(result)
     shown = tables.window(result)
-    made = tables.ranking(result, shown)
-    heads, rows = made.plain()
-    drawn = align_columns([heads, *([shorten(it, WIDE) for it in row] for row in rows)])
-    for place, row in enumerate(made.rows, start=1):
+    layout = tables.ranking(result, shown)
+    heads, rows = layout.plain()
+    drawn = align_columns(
+        [heads, *([shorten(cell, WIDE) for cell in row] for row in rows)]
+    )
+    for place, row in enumerate(layout.rows, start=1):
         if row.line == "cut":
-            drawn.insert(place, f" {made.cut} ".center(len(drawn[0]), "-"))
-    left = len(result.items) - len(shown)
-    more = [f"{made.caption}. to_frame() has all."] if left else []
-    more += [it.message for it in result.notices if it.code == "intervals_by_cluster"]
+            drawn.insert(place, f" {layout.cut} ".center(len(drawn[0]), "-"))
+    hidden = len(result.items) - len(shown)
+    more = [f"{layout.caption}. to_frame() has all."] if hidden else []
+    more += [
+        warning.message
+        for warning in result.notices
+        if warning.code == "intervals_by_cluster"
+    ]
     return "\n".join([*lines, *drawn, *more])
 
 
@@ -619,17 +639,19 @@ def model_lines(result: Grades, *, explained: bool = False) -> list[str]:
         >>> print(model_lines(grade(ratings, rng=7))[1])
         Marks are on the scale of the scores.
     """
-    asked = result.parameters
+    parameters = result.parameters
     anchors = [row.mark for row in result.items if row.anchor]
     scale = "Marks are on the scale of the scores."
     if anchors:
         fixed = "level and spread" if len(set(anchors)) > 1 else "level"
         scale = f"The marks of {plural(len(anchors), 'anchor')} fix their {fixed}."
-    elif asked["onto"] not in (None, result.form) and result.form is not None:
-        (low, high), (least, most) = asked["onto"], result.form  # type: ignore[misc]  # two numbers
-        given = "" if asked["form"] else ", the lowest and highest that were given"
+    elif parameters["onto"] not in (None, result.form) and result.form is not None:
+        (low, high), (least, most) = parameters["onto"], result.form  # type: ignore[misc]  # two numbers
+        origin = (
+            "" if parameters["form"] else ", the lowest and highest that were given"
+        )
         scale = f"Marks {low:g} to {high:g} stand for scores {least:g} to {most:g}"
-        scale += f"{given}."
+        scale += f"{origin}."
     return [
         f"Model: {result.method}. {result.because[:1].upper()}{result.because[1:]}.",
         scale,

@@ -95,7 +95,10 @@ class TextTable(NamedTuple):
     def plain(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and cells as text."""
         cells = [
-            [it.striptags() if isinstance(it, Markup) else it for it in row.cells]
+            [
+                text.striptags() if isinstance(text, Markup) else text
+                for text in row.cells
+            ]
             for row in self.rows
         ]
         return [column.title for column in self.columns], cells
@@ -114,8 +117,8 @@ def table(caption: str, columns: Columns) -> TextTable:
 
 def _telling(columns: dict[Column, list[object]]) -> Columns:
     """Leave out columns that say nothing, but for those that are always there."""
-    said = {column for column, cells in columns.items() if any(map(cell, cells))}
-    kept = [one for one in columns if one.title in ALWAYS or one in said]
+    filled = {column for column, cells in columns.items() if any(map(cell, cells))}
+    kept = [column for column in columns if column.title in ALWAYS or column in filled]
     return {column: columns[column] for column in kept}
 
 
@@ -181,17 +184,17 @@ def ranking(result: Ranking, places: range | None = None) -> TextTable:
         Number("mean score"): [row.mean_score for row in rows],
         Number("spread"): [row.spread for row in rows],
         Number(f"share in top {k:,}"): [
-            share(it.p_top, certain=certain) for it in rows
+            share(row.p_top, certain=certain) for row in rows
         ],
         Column("settled by chance"): [*map(coins.get, own)],
     }
     caption = f"Items, best first ({plural(len(every), 'item')}"
-    made = table(f"{caption}{_left(result, places)})", _telling(columns))
+    layout = table(f"{caption}{_left(result, places)})", _telling(columns))
     lined = []
-    for one, row, before in zip(made.rows, rows, rows[:1] + rows, strict=False):
+    for text_row, row, before in zip(layout.rows, rows, rows[:1] + rows, strict=False):
         edge = "edge" if before.bucket != row.bucket else ""
-        lined.append(one._replace(line="cut" if k and row.rank == k + 1 else edge))
-    return made._replace(rows=tuple(lined), cut=f"cut after {k:,}" if k else "")
+        lined.append(text_row._replace(line="cut" if k and row.rank == k + 1 else edge))
+    return layout._replace(rows=tuple(lined), cut=f"cut after {k:,}" if k else "")
 
 
 def _names(titles: Mapping[Label, str], items: Iterable[Label]) -> list[object]:
@@ -201,8 +204,8 @@ def _names(titles: Mapping[Label, str], items: Iterable[Label]) -> list[object]:
 def _left(result: Ranking, places: range) -> str:
     """Say how many rows are not shown."""
     parts = {"above": places.start, "below": len(result.items) - places.stop}
-    said = [f"{number:,} {side}" for side, number in parts.items() if number]
-    return f"; {' and '.join(said)} not shown" if said else ""
+    counts = [f"{number:,} {side}" for side, number in parts.items() if number]
+    return f"; {' and '.join(counts)} not shown" if counts else ""
 
 
 def settled_by_chance(result: Ranking, items: list[Label]) -> dict[Label, Markup]:
@@ -216,12 +219,14 @@ def settled_by_chance(result: Ranking, items: list[Label]) -> dict[Label, Markup
     """
     coins: dict[Label, list[Markup]] = {item: [] for item in items}
     for draw in result.draws:
-        one, other = draw.items
-        sides = ((one, other, draw.p_first), (other, one, 1 - draw.p_first))
+        first, second = draw.items
+        sides = ((first, second, draw.p_first), (second, first, 1 - draw.p_first))
         for above, below, p in (side for side in sides if side[0] in coins):
             chance = share(p, certain=False)
             coins[above].append(Markup("{} to be above {}").format(chance, name(below)))
-    return {item: join_names(said, COINS) for item, said in coins.items() if said}
+    return {
+        item: join_names(chances, COINS) for item, chances in coins.items() if chances
+    }
 
 
 def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
@@ -233,13 +238,13 @@ def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
         >>> draws(rank(ratings, method="mean", rng=7))
         []
     """
-    found = []
+    coins = []
     for draw in result.draws[:MOST_DRAWS]:
         turned = draw.items[0] != draw.first
         chance = 1 - draw.p_first if turned else draw.p_first
-        who = [*map(name, dict.fromkeys(draw.reviewers))]
-        found.append((draw.first, draw.items[not turned], chance, who))
-    return found
+        names = [*map(name, dict.fromkeys(draw.reviewers))]
+        coins.append((draw.first, draw.items[not turned], chance, names))
+    return coins
 
 
 def grades(result: Grades) -> TextTable:
@@ -291,15 +296,15 @@ def _agreement(reviewer: Reviewer) -> str:
 def reviewers(rows: Sequence[Reviewer]) -> TextTable:
     """List how strict each reviewer is and how widely they score."""
     columns: Columns = {
-        Column("reviewer"): [name(one.reviewer) for one in rows],
-        Number("ratings"): [one.ratings for one in rows],
-        Column("strictness"): [_brief(one.strictness) for one in rows],
+        Column("reviewer"): [name(row.reviewer) for row in rows],
+        Number("ratings"): [row.ratings for row in rows],
+        Column("strictness"): [_brief(row.strictness) for row in rows],
         Number("above or below others"): [
-            _with_error(one.offset, one.offset_se, "+") for one in rows
+            _with_error(row.offset, row.offset_se, "+") for row in rows
         ],
-        Column("spread"): [_brief(one.spread) for one in rows],
-        Number("times as wide"): [_with_error(one.slope, one.slope_se) for one in rows],
-        Column("agreement"): [_agreement(one) for one in rows],
+        Column("spread"): [_brief(row.spread) for row in rows],
+        Number("times as wide"): [_with_error(row.slope, row.slope_se) for row in rows],
+        Column("agreement"): [_agreement(row) for row in rows],
     }
     return table("Reviewers, how strict they are and how widely they score", columns)
 
@@ -329,13 +334,13 @@ def rungs(ladder: Ladder) -> TextTable:
     """List how often each assumption predicts rightly."""
     rows, verdict = ladder.rungs, {ladder.verdict: " (the verdict)"}
     columns: Columns = {
-        Column("what is assumed"): [ASSUMED[one.assumption] for one in rows],
+        Column("what is assumed"): [ASSUMED[rung.assumption] for rung in rows],
         Column("method that assumes it"): [
-            f"{one.method}{verdict.get(one.assumption, '')}" for one in rows
+            f"{rung.method}{verdict.get(rung.assumption, '')}" for rung in rows
         ],
-        Number("predicts rightly"): [f"{100 * one.accuracy:.1f}%" for one in rows],
+        Number("predicts rightly"): [f"{100 * rung.accuracy:.1f}%" for rung in rows],
         Number("behind the best (points ± standard error)"): [
-            f"{100 * one.behind:.1f} ± {100 * one.behind_se:.1f}" for one in rows
+            f"{100 * rung.behind:.1f} ± {100 * rung.behind_se:.1f}" for rung in rows
         ],
     }
     return table("How often each assumption predicts rightly", columns)
@@ -344,7 +349,9 @@ def rungs(ladder: Ladder) -> TextTable:
 def targets(needed: Needed) -> TextTable:
     """List how many more reviews reach what."""
     columns: Columns = {
-        Number("to reach"): [f"{100 * one.probability:g}%" for one in needed.pair],
+        Number("to reach"): [
+            f"{100 * target.probability:g}%" for target in needed.pair
+        ],
         Number(checks.PAIR): [more_reviews(asdict(target)) for target in needed.pair],
         Number(checks.SIDE.format(needed.near)): [
             more_reviews(asdict(target)) for target in needed.side
@@ -385,11 +392,11 @@ def scores(result: Comparison, titles: Mapping[Label, str]) -> TextTable:
     about = "about " if result.p_first_se else ""
     columns: dict[Column, Iterable[object]] = {}
     columns[Column("item")] = _names(titles, result.items)
-    found = result.scores
-    if found is not None:
-        columns |= {Number("scores"): found.n, Number("mean"): found.means}
+    summary = result.scores
+    if summary is not None:
+        columns |= {Number("scores"): summary.n, Number("mean"): summary.means}
     for score, shares in score_shares(result):
-        columns[Number(f"share of {score}")] = [share(one) for one in shares]
+        columns[Number(f"share of {score}")] = [share(portion) for portion in shares]
     chances = (result.p_first, 1 - result.p_first)
     columns[Column("picked with probability")] = [f"{about}{share(p)}" for p in chances]
     return table("Scores of the two items", columns)
