@@ -100,7 +100,7 @@ def reviews_behind(
     """
     if ratings.kind == "comparisons":
         return []
-    people = {one.reviewer: one for one in check.reviewers}
+    people = {person.reviewer: person for person in check.reviewers}
     method = method_of(result, RankMethod) if isinstance(result, Ranking) else None
     taken_off = _offsets(ratings, result, method, people)
     ranks: Sequence[int | None] = [None] * ratings.n_ratings
@@ -113,15 +113,15 @@ def reviews_behind(
     loads = np.bincount(ratings.reviewer_codes).tolist()
     codes = (ratings.reviewer_codes.tolist(), ratings.item_codes.tolist())
     columns = (*codes, scores, others, _places(ratings), ranks)
-    found = []
-    for who, item, score, heard, place, without in zip(*columns, strict=True):
-        label, named = ratings.reviewer_labels[who], ratings.item_labels[item]
-        one, off = people.get(label), taken_off[who]
-        known = (None, "") if one is None else (one.offset, one.strictness)
+    reviews = []
+    for reviewer, item, score, heard, place, without in zip(*columns, strict=True):
+        label, named = ratings.reviewer_labels[reviewer], ratings.item_labels[item]
+        person, off = people.get(label), taken_off[reviewer]
+        leniency = (None, "") if person is None else (person.offset, person.strictness)
         taken = None if score is None or off is None else score - off
-        row = (score, place, loads[who], *known, heard, taken, without)
-        found.append(Review(label, named, *row))
-    return found
+        row = (score, place, loads[reviewer], *leniency, heard, taken, without)
+        reviews.append(Review(label, named, *row))
+    return reviews
 
 
 def group_reviews(
@@ -133,10 +133,10 @@ def group_reviews(
         >>> group_reviews([], "item", ["x"])
         {'x': []}
     """
-    found: dict[Label, list[Review]] = {label: [] for label in labels}
-    for one in reviews:
-        found[getattr(one, by)].append(one)
-    return found
+    groups: dict[Label, list[Review]] = {label: [] for label in labels}
+    for review in reviews:
+        groups[getattr(review, by)].append(review)
+    return groups
 
 
 def without_sentence(ratings: Ratings, ranking: Ranking) -> str:
@@ -167,11 +167,11 @@ def consensus(ratings: Ratings, people: Mapping[Label, Reviewer]) -> list[float 
         >>> consensus(ratings, people)[4] is None
         True
     """
-    known = [people[who] for who in ratings.reviewer_labels]
+    reviewers = [people[label] for label in ratings.reviewer_labels]
     # In a unit in which sums cannot leave the floats.
     unit = float(np.abs(ratings.scores).max()) or 1.0
-    offsets = np.array([one.offset or 0.0 for one in known]) / unit
-    heard = np.array([one.agreement not in DISAGREEING for one in known])
+    offsets = np.array([reviewer.offset or 0.0 for reviewer in reviewers]) / unit
+    heard = np.array([reviewer.agreement not in DISAGREEING for reviewer in reviewers])
     counts = heard[ratings.reviewer_codes].astype(np.float64)
     level = counts * (ratings.scores / unit - offsets[ratings.reviewer_codes])
 
@@ -180,9 +180,9 @@ def consensus(ratings: Ratings, people: Mapping[Label, Reviewer]) -> list[float 
         return np.asarray(sums[ratings.item_codes] - values)
 
     with np.errstate(all="ignore"):
-        found = of_others(level) / of_others(counts)
-        found = np.clip(found * unit, -LARGEST, LARGEST)
-    return [None if math.isnan(one) else one for one in found.tolist()]
+        means = of_others(level) / of_others(counts)
+        means = np.clip(means * unit, -LARGEST, LARGEST)
+    return [None if math.isnan(mean) else mean for mean in means.tolist()]
 
 
 def method_of(result: Ranking | Comparison, kind: type[Chosen]) -> Chosen | None:
@@ -195,11 +195,11 @@ def method_of(result: Ranking | Comparison, kind: type[Chosen]) -> Chosen | None
         >>> str(method_of(result, RankMethod))
         'safe(split=always)'
     """
-    given = result.parameters
-    if given.get("own_function"):
+    parameters = result.parameters
+    if parameters.get("own_function"):
         return None
     chosen = type(as_method(result.method, kind))
-    own = {name: given[name] for name in chosen.options() if name in given}
+    own = {name: parameters[name] for name in chosen.options() if name in parameters}
     # What was done about contradictions is told with when it is to be done.
     if isinstance(split := own.get("split"), dict):
         own["split"] = split["when"]
@@ -253,9 +253,9 @@ def scales(
         2
     """
     pairs: dict[Label, list[tuple[float, float]]] = defaultdict(list)
-    for one in itertools.chain(*people.values()):
-        if one.others is not None and one.score is not None:
-            pairs[one.reviewer].append((one.others, one.score))
+    for review in itertools.chain(*people.values()):
+        if review.others is not None and review.score is not None:
+            pairs[review.reviewer].append((review.others, review.score))
     every = np.array([*itertools.chain(*pairs.values())])
     if not 0 < len(every) <= DRAWN:
         return {}
@@ -264,25 +264,30 @@ def scales(
     least, most = np.quantile(every[:, 1] - every[:, 0], BAND).tolist()
     band = [(end, end + least) for end in ends]
     band += [(end, end + most) for end in ends[::-1]]
-    slopes = {one.reviewer: one.slope for one in check.reviewers}
-    found = {}
-    for who, own in pairs.items():
-        dots, line = _place_dots(square, own), _line(slopes.get(who), own)
-        found[who] = dots, _place_dots(square, line), _place_dots(square, band)
-    return found
+    slopes = {person.reviewer: person.slope for person in check.reviewers}
+    drawings = {}
+    for label, own in pairs.items():
+        dots, line = _place_dots(square, own), _line(slopes.get(label), own)
+        drawings[label] = dots, _place_dots(square, line), _place_dots(square, band)
+    return drawings
 
 
 def _line(slope: float | None, own: Pairs) -> Pairs:
     """Return the ends of a reviewer's line: through their means, with their slope."""
-    heard, given = np.mean(own, axis=0).tolist()
+    heard, own_mean = np.mean(own, axis=0).tolist()
     if slope is None or len(own) < FEWEST:
         return []
     across = [pair[0] for pair in own]
-    return [(end, given + slope * (end - heard)) for end in (min(across), max(across))]
+    return [
+        (end, own_mean + slope * (end - heard)) for end in (min(across), max(across))
+    ]
 
 
 def _place_dots(square: Axis, points: Pairs) -> Pairs:
-    return [(square.place(one), round(100 - square.place(up), 1)) for one, up in points]
+    return [
+        (square.place(across), round(100 - square.place(up), 1))
+        for across, up in points
+    ]
 
 
 def score_axis(reviews: Iterable[Review]) -> Axis | None:
@@ -294,7 +299,7 @@ def score_axis(reviews: Iterable[Review]) -> Axis | None:
         >>> score_axis([]) is None
         True
     """
-    scores = [value for one in reviews for value in (one.score, one.corrected)]
+    scores = [value for review in reviews for value in (review.score, review.corrected)]
     every = [value for value in scores if value is not None]
     return axis(every, margin=0.0) if 0 < len(every) <= 2 * DRAWN else None
 
@@ -311,7 +316,13 @@ def decimals(ratings: Ratings) -> dict[str, str]:
         {'score': '%.1f', 'taken': '%.2f', 'offset': '%+.2f'}
     """
     values = np.unique(ratings.preference).tolist()
-    decimals = (f"{one:.{DECIMALS}f}".rstrip("0").partition(".")[2] for one in values)
+    decimals = (
+        f"{value:.{DECIMALS}f}".rstrip("0").partition(".")[2] for value in values
+    )
     needed = max(map(len, decimals))
-    made = needed + 1
-    return {"score": f"%.{needed}f", "taken": f"%.{made}f", "offset": f"%+.{made}f"}
+    precision = needed + 1
+    return {
+        "score": f"%.{needed}f",
+        "taken": f"%.{precision}f",
+        "offset": f"%+.{precision}f",
+    }

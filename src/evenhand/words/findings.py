@@ -103,16 +103,16 @@ def by_gravity(check: Check) -> list[Shown]:
         >>> [(one.code, one.gravity) for one in by_gravity(found)][:2]
         [('groups', 0), ('no_ladder', 2)]
     """
-    found = [
+    shown = [
         Shown(
-            one.code,
-            *_gravity(check, one.code),
-            notice(one.message),
-            notice(warning_text(one, "plain")),
+            finding.code,
+            *_gravity(check, finding.code),
+            notice(finding.message),
+            notice(warning_text(finding, "plain")),
         )
-        for one in check.findings
+        for finding in check.findings
     ]
-    return sorted(found, key=lambda one: (one.gravity, one.code == "sizes"))
+    return sorted(shown, key=lambda finding: (finding.gravity, finding.code == "sizes"))
 
 
 def verdict(check: Check) -> str:
@@ -127,12 +127,12 @@ def verdict(check: Check) -> str:
     gravest = by_gravity(check)[0]
     if gravest.gravity == GOOD:
         return f"{VERDICTS[GOOD]}: nothing stands in the way."
-    said, title = VERDICTS[gravest.gravity], gravest.title
-    codes = {it.code for it in check.notices}
+    opening, title = VERDICTS[gravest.gravity], gravest.title
+    codes = {warning.code for warning in check.notices}
     level = check.kind != "scores" or "equal_scores" in codes
     if gravest.code == "groups" and gravest.gravity == IMPOSSIBLE and not level:
-        said = "Only scores compared across reviewers can order all items"
-    return f"{said}: {title[0].lower()}{title[1:]}."
+        opening = "Only scores compared across reviewers can order all items"
+    return f"{opening}: {title[0].lower()}{title[1:]}."
 
 
 def _apart(check: Check) -> tuple[int, str]:
@@ -145,35 +145,35 @@ def _apart(check: Check) -> tuple[int, str]:
 
 
 def _gravity(check: Check, code: str) -> tuple[int, str]:
-    found = ALWAYS.get(code, (GOOD, ""))
+    gravity = ALWAYS.get(code, (GOOD, ""))
     if code == "ladder" and check.ladder is not None:
-        found = LADDER[check.ladder.verdict]
+        gravity = LADDER[check.ladder.verdict]
     elif code == "groups":
-        found = _apart(check)
+        gravity = _apart(check)
     elif code == "contradictions":
-        found = GOOD, "Reviewers do not contradict each other"
+        gravity = GOOD, "Reviewers do not contradict each other"
         if check.contradictions.in_cycles:
-            found = WEAK, "Reviewers contradict each other"
+            gravity = WEAK, "Reviewers contradict each other"
     elif code == "needed" and check.needed is not None:
-        found = WEAK, "The cut needs more reviews"
-        if all(one.reviews == 0 for one in check.needed.pair):
-            found = GOOD, "The cut is settled"
+        gravity = WEAK, "The cut needs more reviews"
+        if all(target.reviews == 0 for target in check.needed.pair):
+            gravity = GOOD, "The cut is settled"
     elif code == "strictness":
-        clear = {*KINDS} & {one.strictness for one in check.reviewers}
-        who = "Some reviewers are" if clear else "Nobody is"
-        found = GOOD, f"{who} clearly strict or lenient"
-    return found
+        clear = {*KINDS} & {person.strictness for person in check.reviewers}
+        subject = "Some reviewers are" if clear else "Nobody is"
+        gravity = GOOD, f"{subject} clearly strict or lenient"
+    return gravity
 
 
 def group_shares(check: Check) -> list[tuple[int, str, str]]:
     """Return how many items each of the largest groups has, and the rest together."""
     sizes = [group.size for group in check.groups.listed[:LISTED]]
     kinds = itertools.cycle(("in", "open", "out"))
-    found = [(size, plural(size, "item"), next(kinds)) for size in sizes]
-    if left := check.groups.count - len(sizes):
-        rest = int(str(check.data["items"])) - sum(sizes)
-        found.append((rest, plural(left, "more group"), "out"))
-    return found
+    shares = [(size, plural(size, "item"), next(kinds)) for size in sizes]
+    if groups_left := check.groups.count - len(sizes):
+        items_left = int(str(check.data["items"])) - sum(sizes)
+        shares.append((items_left, plural(groups_left, "more group"), "out"))
+    return shares
 
 
 def people_dots(check: Check, code: str) -> tuple[Places, Ticks, str] | None:
@@ -190,18 +190,21 @@ def people_dots(check: Check, code: str) -> tuple[Places, Ticks, str] | None:
     """
     people = check.reviewers
     caption = "Points above or below the others."
-    told = [(one.offset, KINDS.get(one.strictness, "out")) for one in people]
+    pairs = [(person.offset, KINDS.get(person.strictness, "out")) for person in people]
     if code == "disagreeing":
         caption = "Correlation with the others' scores."
         kinds = dict.fromkeys(DISAGREEING, "open")
-        told = [(one.correlation, kinds.get(one.agreement, "out")) for one in people]
-    known = [(value, kind) for value, kind in told if value is not None]
-    most = max((abs(value) for value, _ in known), default=0.0)
+        pairs = [
+            (person.correlation, kinds.get(person.agreement, "out"))
+            for person in people
+        ]
+    dots = [(value, kind) for value, kind in pairs if value is not None]
+    most = max((abs(value) for value, _ in dots), default=0.0)
     if most == 0:
         return None
     most = 1.0 if code == "disagreeing" else most
     line = axis([-most, most], NARROW)
-    return [(line.place(value), kind) for value, kind in known], line.ticks, caption
+    return [(line.place(value), kind) for value, kind in dots], line.ticks, caption
 
 
 def leaving(warp: Warp) -> list[WarpedItem]:
@@ -213,7 +216,9 @@ def leaving(warp: Warp) -> list[WarpedItem]:
         >>> leaving(warp(ratings, top=1, draws=5, rng=7))
         []
     """
-    mild = next(one for one in warp.survivals if one.method == warp.method)
+    mild = next(
+        survival for survival in warp.survivals if survival.method == warp.method
+    )
     gone = [row for row in mild.items[: warp.top] if row.p_top < 1]
     return sorted(gone, key=lambda row: row.p_top)[:LEAVING]
 
@@ -248,14 +253,18 @@ def people_answer(check: Check) -> str:
         >>> people_answer(check(ratings, rng=7))
         '2 reviewers, 1 clearly strict, 1 clearly lenient'
     """
-    words = Counter(one.strictness for one in check.reviewers)
-    agreeing = Counter(one.agreement for one in check.reviewers)
-    said = [f"{words[one]:,} clearly {one}" for one in KINDS if words[one]]
-    said = said or ["none clearly strict or lenient"]
-    told = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
-    told |= {LITTLE: "hardly related to the others"}
-    said += [f"{agreeing[one]:,} {text}" for one, text in told.items() if agreeing[one]]
-    return ", ".join([plural(len(check.reviewers), "reviewer"), *said])
+    words = Counter(person.strictness for person in check.reviewers)
+    agreeing = Counter(person.agreement for person in check.reviewers)
+    parts = [f"{words[kind]:,} clearly {kind}" for kind in KINDS if words[kind]]
+    parts = parts or ["none clearly strict or lenient"]
+    phrases = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
+    phrases |= {LITTLE: "hardly related to the others"}
+    parts += [
+        f"{agreeing[agreement]:,} {text}"
+        for agreement, text in phrases.items()
+        if agreeing[agreement]
+    ]
+    return ", ".join([plural(len(check.reviewers), "reviewer"), *parts])
 
 
 def assumption_answer(check: Check, warp: Warp | None) -> str:
@@ -267,11 +276,11 @@ def assumption_answer(check: Check, warp: Warp | None) -> str:
         'not tested for this report'
     """
     if warp is not None:
-        found = next(one for one in warp.survivals if one.method == warp.method)
-        stay = f"{found.stay:.1f} of the {warp.top:,} would stay on average"
+        survival = next(row for row in warp.survivals if row.method == warp.method)
+        stay = f"{survival.stay:.1f} of the {warp.top:,} would stay on average"
         if warp.top == 1:
-            stay = f"the best one would stay in {100 * found.stay:.0f}% of draws"
-        return f"{stay} if every reviewer had used another scale ({found.strength})"
+            stay = f"the best one would stay in {100 * survival.stay:.0f}% of draws"
+        return f"{stay} if every reviewer had used another scale ({survival.strength})"
     if check.ladder is None:
         return "not tested for this report"
     title = LADDER[check.ladder.verdict][1]
