@@ -87,9 +87,9 @@ class Card:
         return [
             *self.decision,
             "What this may claim:",
-            *(f"  {one}" for one in self.may),
+            *(f"  {sentence}" for sentence in self.may),
             "What it may not claim:",
-            *(f"  {one}" for one in self.may_not),
+            *(f"  {sentence}" for sentence in self.may_not),
         ]
 
 
@@ -107,7 +107,7 @@ def comparison_card(result: Comparison, *, html: bool = True) -> Card:
     """
     place = result.items.index(result.winner)
     titles = getattr(result.ratings, "titles", {})
-    verdict, said = headline(result, html=html)
+    verdict, statements = headline(result, html=html)
     return _card(
         "comparison",
         result,
@@ -116,7 +116,7 @@ def comparison_card(result: Comparison, *, html: bool = True) -> Card:
         verdict=verdict,
         chance=(result.p_first, 1 - result.p_first)[place],
         # A terminal has said them before.
-        said=" ".join(said) if html else "",
+        said=" ".join(statements) if html else "",
         p_value_text=p_value_text,
         **_claim_facts(result.certificate, "scores"),
     )
@@ -136,10 +136,12 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
         Markup('None of 2 is safely in; 2 compete for the one place.')
     """
     show = name if html else plain_name
-    verdict, said = headline(result, html=html)
+    verdict, statements = headline(result, html=html)
     claimed = _claim_facts(result.certificate, "ratings")
-    codes = {one.code for one in result.notices}
-    method = {one.name: one for one in methods("rank")}.get(result.method)
+    codes = {warning.code for warning in result.notices}
+    method = {candidate.name: candidate for candidate in methods("rank")}.get(
+        result.method
+    )
     by_order = method and issubclass(method, Model) and method.ordinal
     orders = (by_order or result.rho == 1) and not claimed["proved"]
     # A model that weighs scores against orders says by which share.
@@ -155,10 +157,10 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
         html=html,
         table=tables.ranking(result, tables.window(result)),
         # A terminal has said it above the table.
-        first=said if html else (),
+        first=statements if html else (),
         verdict=verdict,
         kind=getattr(result.ratings, "kind", "scores"),
-        names=lambda items: [show(it, result.titles.get(it)) for it in items],
+        names=lambda items: [show(item, result.titles.get(item)) for item in items],
         codes=codes,
         orders=orders,
         unproved=method is not None and method.best.theorem == NONE,
@@ -189,8 +191,10 @@ def grades_card(result: Grades, *, html: bool = True) -> Card:
         Markup('Marks of 2 items')
     """
     # A terminal has said them before.
-    said = [*pass_lines(result), *model_lines(result)[:2]] if html else []
-    return _card("grades", result, html=html, table=tables.grades(result), said=said)
+    statements = [*pass_lines(result), *model_lines(result)[:2]] if html else []
+    return _card(
+        "grades", result, html=html, table=tables.grades(result), said=statements
+    )
 
 
 def _card(
@@ -207,11 +211,11 @@ def _card(
         for part in ("title", "decision", "may", "may_not")
     )
     certificate = None if isinstance(result, Check) else result.certificate
-    told = TOLD if isinstance(result, Check) else ()
-    shown = [one for one in result.notices if one.code not in told]
-    shown.sort(key=lambda one: one.code not in URGENT)
-    notices = tuple(notice(one.message) for one in shown)
-    urgent = any(one.code in URGENT for one in shown)
+    omitted = TOLD if isinstance(result, Check) else ()
+    shown = [warning for warning in result.notices if warning.code not in omitted]
+    shown.sort(key=lambda warning: warning.code not in URGENT)
+    notices = tuple(notice(warning.message) for warning in shown)
+    urgent = any(warning.code in URGENT for warning in shown)
     return Card(title[0], decision, may, may_not, notices, certificate, table, urgent)
 
 
@@ -221,14 +225,14 @@ def _claim_facts(certificate: Certificate | None, what: str) -> dict[str, object
         return {"proved": False, "reasons": ()}
     declared, weaker = (
         [
-            claims.plain_finding(one)
-            for one in certificate.findings
-            if one.standing == by
+            claims.plain_finding(finding)
+            for finding in certificate.findings
+            if finding.standing == by
         ]
         for by in ("declared", "weaker")
     )
     brief = certificate.brief.removesuffix(".")
-    reasons = [claims.reason_sentence(one) for one in certificate.voids]
+    reasons = [claims.reason_sentence(reason) for reason in certificate.voids]
     return {
         "proved": certificate.theorem != NONE,
         "certificate": certificate,

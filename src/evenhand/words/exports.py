@@ -102,22 +102,25 @@ def parse_export(text: str, command: str) -> tuple[str, str]:
         evenhand.errors.OptionError: unknown table 'draws'. Known tables: 'comparison',
         'ratings', 'all'.
     """
-    known = TABLES[command]
-    head, sign, rest = text.partition("=")
+    choices = TABLES[command]
+    head, sign, tail = text.partition("=")
     named = bool(sign) and head.isalpha()
-    table, path = (head.casefold(), rest) if named else (known[0], text)
-    if table not in (*known, ALL):
-        raise OptionError(unknown("table", head, (*known, ALL)))
+    table, path = (head.casefold(), tail) if named else (choices[0], text)
+    if table not in (*choices, ALL):
+        raise OptionError(unknown("table", head, (*choices, ALL)))
     _suffix(path, several=table == ALL)
     return table, path
 
 
 def _suffix(path: str, *, several: bool = False) -> str:
     """Return the suffix that says how to write a file."""
-    suffix, known = PurePath(path).suffix.casefold(), SEVERAL if several else SUFFIXES
-    if suffix not in known:
-        held = "tables together" if several else "a table"
-        raise must_be(f"export of {held}", f"a file ending in {listing(known)}", path)
+    suffix = PurePath(path).suffix.casefold()
+    suffixes = SEVERAL if several else SUFFIXES
+    if suffix not in suffixes:
+        content = "tables together" if several else "a table"
+        raise must_be(
+            f"export of {content}", f"a file ending in {listing(suffixes)}", path
+        )
     return suffix
 
 
@@ -168,12 +171,16 @@ def about(ratings: Ratings, result: Result) -> dict[str, str | int]:
         >>> about(ratings, rank(ratings, method="mean", rng=7))["seed"]
         '7'
     """
-    given = {name: it for name, it in result.parameters.items() if it is not None}
+    options = {
+        name: value for name, value in result.parameters.items() if value is not None
+    }
     certificate = getattr(result, "certificate", None)
     facts: dict[str, str | int] = {
         "made by": f"evenhand {version()}",
         "method": getattr(result, "method", "check"),
-        "options": json.dumps(given, ensure_ascii=False, default=str) if given else "",
+        "options": json.dumps(options, ensure_ascii=False, default=str)
+        if options
+        else "",
         "seed": str(result.seed),
         "read as": ratings.read_as,
         "reviewers": ratings.n_reviewers,
@@ -208,8 +215,8 @@ def table_of(
         >>> table_of("ranking", ratings, rank(ratings, rng=7))["item"].to_list()
         ['y', 'x']
     """
-    asked = what == "reviewers" and check is not None
-    return MAKERS[what](ratings.public, check if asked else result)
+    of_check = what == "reviewers" and check is not None
+    return MAKERS[what](ratings.public, check if of_check else result)
 
 
 def _rows(rows: Iterable[Sequence[object]], names: Sequence[str]) -> pl.DataFrame:
@@ -245,7 +252,7 @@ def _reviewers(ratings: Ratings, check: Check) -> pl.DataFrame:
     }
     people = check.reviewers or [None] * len(loads)
     for name in REVIEWER:
-        values = [getattr(one, name, None) for one in people]
+        values = [getattr(person, name, None) for person in people]
         columns[name.replace("_se", "_error")] = values
     return pl.DataFrame(columns, infer_schema_length=None)
 
@@ -414,8 +421,8 @@ def _as_delimited(table: pl.DataFrame, separator: str) -> str:
 def _json(tables: Mapping[str, pl.DataFrame], about: About | None) -> str:
     rows = {name: frame.to_dicts() for name, frame in tables.items()}
     whole = {"schema": SCHEMA, "about": about or {}, **rows}
-    found = whole if len(rows) > 1 else next(iter(rows.values()))
-    return f"{json.dumps(found, indent=2, ensure_ascii=False)}\n"
+    content = whole if len(rows) > 1 else next(iter(rows.values()))
+    return f"{json.dumps(content, indent=2, ensure_ascii=False)}\n"
 
 
 class _Exact(float):

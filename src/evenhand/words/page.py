@@ -105,7 +105,7 @@ def report(
     elif decided is not None:
         check = check or check_beside(decided)
     listed = [] if check is None else details.reviews_behind(ratings, check, decided)
-    best_first = sorted(listed, key=lambda one: one.place)
+    best_first = sorted(listed, key=lambda review: review.place)
     labels = ratings.public.reviewer_labels if listed else ()
     people = details.group_reviews(best_first, "reviewer", labels)
     shell = not replay.command.startswith("evenhand.")
@@ -126,7 +126,7 @@ def report(
         scales={} if check is None else details.scales(people, check),
         axis=details.score_axis(listed),
         places=details.decimals(ratings),
-        ranks_without=any(one.without is not None for one in listed),
+        ranks_without=any(review.without is not None for review in listed),
         without_sentence=details.without_sentence,
         result=result,
         check=check,
@@ -244,18 +244,22 @@ def _ratings(result: Any) -> Ratings:  # noqa: ANN401 - of several rooms
 
 def _call(result: Result) -> str:
     """Write the call that repeats a result in Python."""
-    asked = {name: value for name in ASKED if (value := result.parameters.get(name))}
+    parameters = {
+        name: value for name in ASKED if (value := result.parameters.get(name))
+    }
     if isinstance(result, Ranking | Comparison):
         kind = RankMethod if isinstance(result, Ranking) else Rule
-        asked["method"] = str(details.method_of(result, kind) or result.method)
-    options = [f"{name}={value!r}" for name, value in asked.items()]
+        parameters["method"] = str(details.method_of(result, kind) or result.method)
+    options = [f"{name}={value!r}" for name, value in parameters.items()]
     inside = ", ".join(["...", *options, f"rng={result.seed}"])
     return f"evenhand.{COMMANDS[type(result)]}({inside})"
 
 
 def _texts_of(check: Check, *codes: str) -> list[Markup]:
     """Return the findings with these codes, cut if endless labels made them so."""
-    return [notice(one.message) for one in check.findings if one.code in codes]
+    return [
+        notice(finding.message) for finding in check.findings if finding.code in codes
+    ]
 
 
 def _policy(script: str) -> str:
