@@ -37,14 +37,14 @@ def sheets(assignment: Assignment) -> bytes:
     for item, row in place.items():
         everything.write_string(row, 0, str(item), text)
     tabs = _tabs(assignment.reviewers)
-    for column, (who, items) in enumerate(assignment.bundles().items(), start=1):
-        everything.write_string(0, column, str(who), bold)
-        tab = book.add_worksheet(tabs[who])
+    for column, (reviewer, items) in enumerate(assignment.bundles().items(), start=1):
+        everything.write_string(0, column, str(reviewer), bold)
+        tab = book.add_worksheet(tabs[reviewer])
         tab.write_row(0, 0, ("reviewer", "item", "score"), bold)
         tab.set_column(0, 1, 30)
-        quoted = tabs[who].replace("'", "''")
+        quoted = tabs[reviewer].replace("'", "''")
         for row, item in enumerate(items, start=1):
-            tab.write_string(row, 0, str(who), text)
+            tab.write_string(row, 0, str(reviewer), text)
             tab.write_string(row, 1, str(item), text)
             tab.write_blank(row, 2, None, to_fill)
             cell = f"'{quoted}'!C{row + 1}"
@@ -58,7 +58,10 @@ def sheets(assignment: Assignment) -> bytes:
 
 def _tabs(reviewers: tuple[Label, ...]) -> dict[Label, str]:
     """Name a tab for each reviewer, as Excel allows it, and no two the same."""
-    plain = [NOT_IN_TAB.sub("_", str(who))[:LONGEST_TAB] or "_" for who in reviewers]
+    plain = [
+        NOT_IN_TAB.sub("_", str(reviewer))[:LONGEST_TAB] or "_"
+        for reviewer in reviewers
+    ]
     names = distinct(plain, "{:.24} ({})", taken=[ALL, "history"])
     return dict(zip(reviewers, names, strict=True))
 

@@ -62,15 +62,15 @@ def distinct(
         >>> distinct(["a", "b", "A", "a"]), distinct(["a"], "{}-{}", taken=["a"])
         (['a', 'b', 'A (2)', 'a (3)'], ['a-2'])
     """
-    known, found = set(taken), []
+    used, numbered = set(taken), []
     for stem in names:
         name, number = stem, 1
-        while name.casefold() in known:
+        while name.casefold() in used:
             number += 1
             name = form.format(stem, number)
-        known.add(name.casefold())
-        found.append(name)
-    return found
+        used.add(name.casefold())
+        numbered.append(name)
+    return numbered
 
 
 def name(label: Label, title: str | None = None) -> Markup:
@@ -87,11 +87,11 @@ def name(label: Label, title: str | None = None) -> Markup:
     shown = shorten(label, LONG_NAME)
     whole = shown == printable(label)
     hint = "" if whole else Markup(' title="{}"').format(shorten(label, 400))
-    found = Markup("<bdi{}>{}</bdi>").format(hint, shown)
+    markup = Markup("<bdi{}>{}</bdi>").format(hint, shown)
     if title is None:
-        return found
+        return markup
     called = shorten(title, 2 * LONG_NAME)
-    return found + Markup(' <bdi class="title">{}</bdi>').format(called)
+    return markup + Markup(' <bdi class="title">{}</bdi>').format(called)
 
 
 def plain_name(label: Label, title: str | None = None) -> str:
@@ -200,7 +200,7 @@ def asset(path: str) -> str:
 @functools.cache
 def templates(*, html: bool = True) -> jinja2.Environment:
     """Return the templates, which escape what they are given unless for plain text."""
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
         autoescape=html,
         # Whatever is not ours to mark up may hold control characters.
@@ -211,13 +211,17 @@ def templates(*, html: bool = True) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"cut": shorten, "digits": figure, "number": "{:,}".format}
-    made.globals |= {"counted": plural, "name": name, "share": share}
-    made.globals |= {"join_names": join_names, "SOURCES": SOURCES, "LEVEL": LEVEL}
-    made.globals["CONFIDENCE"] = CONFIDENCE
+    environment.filters |= {"cut": shorten, "digits": figure, "number": "{:,}".format}
+    environment.globals |= {"counted": plural, "name": name, "share": share}
+    environment.globals |= {
+        "join_names": join_names,
+        "SOURCES": SOURCES,
+        "LEVEL": LEVEL,
+    }
+    environment.globals["CONFIDENCE"] = CONFIDENCE
     if not html:
-        made.globals |= {"name": plain_name, "join_names": join_plain}
-    return made
+        environment.globals |= {"name": plain_name, "join_names": join_plain}
+    return environment
 
 
 def sentences(
@@ -235,7 +239,7 @@ def sentences(
         >>> sentences("check", "may_not", {})[0]
         Markup('Which item is best. A check describes the ratings; it ranks nothing.')
     """
-    found = templates(html=html).get_template(f"{template}.txt.j2")
-    text = "".join(found.blocks[block](found.new_context(dict(facts))))
+    source = templates(html=html).get_template(f"{template}.txt.j2")
+    text = "".join(source.blocks[block](source.new_context(dict(facts))))
     kind = Markup if html else str  # escaped by the template, or not to be
     return tuple(kind(line.strip()) for line in text.split("\n") if line.strip())

@@ -437,17 +437,17 @@ def _more(few: Facts) -> str:
 
 def _part_of(share: list[int], noun: str) -> str:
     """Begin a sentence about all, or about some of them."""
-    some, everything = share
-    if some == everything:
+    part, everything = share
+    if part == everything:
         return f"{noun}s"
-    return f"{some} of {plural(everything, noun.lower())}"
+    return f"{part} of {plural(everything, noun.lower())}"
 
 
 def _who(share: list[int]) -> str:
-    some, everything = share
-    if some == everything:
-        return f"Each of {plural(some, 'reviewer')}"
-    return f"{some:,} of {everything:,} reviewers"
+    part, everything = share
+    if part == everything:
+        return f"Each of {plural(part, 'reviewer')}"
+    return f"{part:,} of {everything:,} reviewers"
 
 
 def _list_groups(groups: Facts) -> str:
