@@ -644,9 +644,9 @@ def turn_scores(long: LongForm, options: ReadOptions) -> LongForm:
     """
     column, table = long.names.score, long.table
     if not column:
-        said = options.lower_is_better is not None
+        is_set = options.lower_is_better is not None
         refuse_option(
-            "lower_is_better", said, f"for {long.names.kind}: it is of scores"
+            "lower_is_better", is_set, f"for {long.names.kind}: it is of scores"
         )
         return long
     if options.lower_is_better:

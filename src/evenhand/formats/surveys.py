@@ -126,12 +126,12 @@ def item_question(table: Table) -> str:
         >>> item_question(Table.of(columns, Source()))
         'Whose work are you grading?'
     """
-    asked = (
+    questions = (
         name
         for name in table.columns
         if ITEM_QUESTION.fullmatch(plain(name)) or is_alias(name, ALIASES["item"])
     )
-    return next((name for name in asked if table.columns[name].n_unique() > 1), "")
+    return next((name for name in questions if table.columns[name].n_unique() > 1), "")
 
 
 def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:

@@ -171,8 +171,8 @@ def _contradictions(facts: Facts) -> Wording:
     cycles = f"{share} items are in a preference cycle."
     if not facts["repeated"]:
         return Wording(cycles[:1].upper() + cycles[1:])
-    both, several = f"{facts['both_orders']:,}", f"{facts['repeated']:,}"
-    text = f"Reviewers disagree on {both} of the {several} pairs ordered by several"
+    disputed, several = f"{facts['both_orders']:,}", f"{facts['repeated']:,}"
+    text = f"Reviewers disagree on {disputed} of the {several} pairs ordered by several"
     return Wording(f"{text} reviewers; {cycles}", plain=f"{text} reviewers.")
 
 

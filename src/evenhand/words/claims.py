@@ -401,10 +401,10 @@ def reason_sentence(finding: Finding) -> str:
 
 def _advice(finding: Finding) -> str:
     if finding.code == "undeclared":
-        known = ", ".join(finding.facts["known"])  # type: ignore[arg-type]  # names
+        designs = ", ".join(finding.facts["known"])  # type: ignore[arg-type]  # names
         return (
             "If they were assigned at random, declare it (design= or --design: "
-            f"{known})."
+            f"{designs})."
         )
     return f"If that is so, declare it {HOW_DISTINCT}."
 
