@@ -9,8 +9,8 @@ import evenhand
 
 # At most so many of each. A count that falls lowers its ceiling here; none ever rises.
 CEILINGS = {
-    "bare participles": 4,
-    "functions with a vague local": 115,
+    "bare participles": 2,
+    "functions with a vague local": 0,
     "vague parameters": 4,
     "type names with two homes": 0,
     "places that take sentences apart": 0,

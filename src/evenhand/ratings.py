@@ -754,7 +754,7 @@ def declared_options(
         ...
         evenhand.errors.OptionError: unknown option 'row', did you mean 'rows'? Known
         options: 'format', 'reviewer', 'item', 'score', 'rank', 'winner', 'loser',
-        'pair' and 11 more.
+        'pair' and 16 more.
     """
     names = [*ReadingOptions.__annotations__]
     own = [] if call is None else [*inspect.signature(call).parameters]

@@ -280,11 +280,11 @@ class TestCompare:
         method = Guarded(statistic=statistic)
         comparison = compare([9, 8], [2, 1], method=method, rng=1)
         assert comparison.decided_by == word
-        assert f" of B, by {word}: mean" in repr(comparison).splitlines()[0]
+        assert f" of B, by {word}; mean" in repr(comparison).splitlines()[0]
         assert comparison.to_dict()["decided_by"] == word
         tie = compare([9, 8], [9, 8], method=method, rng=1)
         assert tie.decided_by == "tie coin"
-        assert ", by a coin after a tie:" in repr(tie)
+        assert ", by a coin after a tie;" in repr(tie)
 
     def test_other_methods_say_it_too(self) -> None:
         for method, word in (

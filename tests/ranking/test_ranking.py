@@ -426,7 +426,7 @@ def test_bad_options_are_refused_in_words(
 
 def test_something_else_than_ratings_is_refused() -> None:
     with pytest.raises(
-        RatingsError, match="ratings must be a Ratings or a dataframe, got list"
+        RatingsError, match="ratings must be a path, a Ratings or a dataframe, got list"
     ):
         rank([("a", "x", 1)])  # type: ignore[arg-type]  # on purpose
 

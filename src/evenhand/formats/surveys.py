@@ -105,7 +105,8 @@ def recognise(table: Table, options: layouts.ReadOptions) -> str:
     """Say why a table holds responses to a survey: a respondent, and a grid or item."""
     declared = options.columns
     person = respondent_of(table)
-    if declared.winner or options.rows or not person:
+    # Programs of surveys write tables; a document is a platform's.
+    if declared.winner or options.rows or not person or table.document is not None:
         return ""
     grids = [cut_alike(grid)[0] for grid in questions_of(table).values()]
     if grids and not declared.item:

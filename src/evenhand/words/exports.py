@@ -381,7 +381,7 @@ def export_tables(
         return _json(tables, about).encode()
     tables = {name: _plain(table, path) for name, table in tables.items()}
     if suffix != ".xlsx":
-        return _as_delimited(tables[name], "\t" if suffix == ".tsv" else ",").encode()
+        return _delimited_text(tables[name], "\t" if suffix == ".tsv" else ",").encode()
     if about is not None and [*tables] != ["ratings"]:
         facts = [(fact, str(value)) for fact, value in about.items()]
         tables["about"] = _rows(facts, ["about", "value"])
@@ -409,7 +409,7 @@ def _plain(table: pl.DataFrame, path: str) -> pl.DataFrame:
     return table
 
 
-def _as_delimited(table: pl.DataFrame, separator: str) -> str:
+def _delimited_text(table: pl.DataFrame, separator: str) -> str:
     """Write a table as text with separators, safe to open in a spreadsheet."""
     # White space before a formula does not keep everyone from running it.
     texts = pl.col(pl.String).str.strip_chars()

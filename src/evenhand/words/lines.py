@@ -70,7 +70,7 @@ def claim(certificate: Certificate | None, *, explained: bool = False) -> str:
         return "Guarantee: none."
     whole = certificate.claim.given is None
     words = claims.guarantee(certificate) if whole else claims.short(certificate)
-    text = f"Guarantee: {words}{_is_verified(certificate)}"
+    text = f"Guarantee: {words}{_seal_words(certificate)}"
     if explained:
         return text
     if certificate.declared and certificate.theorem != NONE:
@@ -81,7 +81,7 @@ def claim(certificate: Certificate | None, *, explained: bool = False) -> str:
     return text
 
 
-def _is_verified(certificate: Certificate) -> str:
+def _seal_words(certificate: Certificate) -> str:
     findings = [
         finding for finding in certificate.findings if finding.code == "assignment"
     ]
@@ -483,8 +483,7 @@ def expected_sentence(result: Ranking) -> str:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, [*"xyzxzy"], [3, 2, 1, 3, 2, 1])
         >>> expected_sentence(rank(ratings, top=2, rng=7))
-        'If you take the top 2 by rank, about 1.5 of them belong there (model \
-estimate).'
+        'Of the top 2 by rank, about 1.5 belong there (model estimate).'
     """
     top = result.top
     if top is None or not top.open or len(top.inside) == top.k:
@@ -498,8 +497,8 @@ estimate).'
     if top.k == 1:
         belongs = f"it belongs there in {100 * mean:.0f}% of draws"
         return f"If you take the first by {way}, {belongs} (model estimate)."
-    belongs = f"about {mean:,.1f} of them belong there (model estimate)"
-    return f"If you take the top {top.k:,} by {way}, {belongs}."
+    belongs = f"about {mean:,.1f} belong there (model estimate)"
+    return f"Of the top {top.k:,} by {way}, {belongs}."
 
 
 def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list[str]:
