@@ -323,3 +323,10 @@ def test_repeats_of_coded_reviewers_keep_their_code(tmp_path: Any) -> None:  # n
 def test_frames_in_memory_are_found_by_the_same_names() -> None:
     frame = crossed("userId", "movieId", stars=score)
     assert Ratings.from_frame(frame).n_items == 6
+
+
+def test_of_several_criteria_none_is_taken_for_the_score() -> None:
+    # Only impact repeats a number here, which says nothing of what the score is.
+    rows = ("a,t1,4,5,3", "a,t2,2,3,3", "b,t1,5,4,4", "b,t3,1,2,2")
+    text = "\n".join(("judge,team,novelty,design,impact", *rows))
+    assert "No column for the score among" in refused(text)

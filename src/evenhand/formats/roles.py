@@ -508,11 +508,14 @@ def _score_columns(table: Table, declared: Columns) -> list[str]:
     }
     free = [name for name in names if name not in (*labels, *astuple(declared))]
     lower = [name for name in free if _says(LOWER, name)]
-    numeric = [name for name in free if _is_short_scale(table, name)]
+    numeric = [name for name in free if _is_short_scale(table, name, repeats=False)]
+    # In a small table scores may all differ, as numbers that are no scores do.
+    if not any(_is_short_scale(table, name) for name in numeric):
+        return []
     return [name for name in lower if name in numeric] or numeric
 
 
-def _is_short_scale(table: Table, name: str) -> bool:
+def _is_short_scale(table: Table, name: str, *, repeats: bool = True) -> bool:
     if ID.search(name) or _says(TIME, name):
         return False
     if strings(table.columns[name].head(FIRST)).n_unique() > SHORT_SCALE + len(NOTHING):
@@ -521,7 +524,7 @@ def _is_short_scale(table: Table, name: str) -> bool:
     filled = cells.filter(~cells.str.to_lowercase().is_in(NOTHING))
     values = filled.unique()
     numbers = values.cast(pl.Float64, strict=False)
-    short = 1 < len(values) <= min(SHORT_SCALE, len(filled) - 1)
+    short = 1 < len(values) <= min(SHORT_SCALE, len(filled) - repeats)
     return short and numbers.null_count() == 0 and bool(numbers.is_finite().all())
 
 
