@@ -481,19 +481,15 @@ def _without_blanks(long: LongForm, table: Table, options: ReadOptions) -> LongF
     notices = long.table.notices
     raw = [*table.columns.values(), *([] if table.corner is None else [table.corner])]
     for part, names in _parts(long).items():
-        named = part == "item" or not options.anonymise
         columns = [long.table.columns[name] for name in names]
-        warnings = blank_notices(part, columns, named=named)
-        if not warnings and names:
-            # Most layouts strip labels, so the file itself is looked at.
-            labels = pl.concat([strings(column).unique() for column in columns])
-            texts = (series for series in raw if series.dtype == pl.String)
-            cells = [
-                series.filter(strings(series).is_in(labels.implode()))
-                for series in texts
-            ]
-            warnings = blank_notices(part, cells, named=named)
-        notices += warnings
+        as_read = all(any(column is series for series in raw) for column in columns)
+        # Most layouts strip labels, so the file is looked at; else Ratings says it.
+        if names and (not as_read or options.merge or options.anonymise):
+            labels = pl.concat([long.table.labels(name) for name in names]).implode()
+            texts = (series.unique() for series in raw if series.dtype == pl.String)
+            cells = [series.filter(strings(series).is_in(labels)) for series in texts]
+            named = part == "item" or not options.anonymise
+            notices += blank_notices(part, cells, named=named)
     return replace(long, table=replace(long.table, notices=notices))
 
 
@@ -564,9 +560,9 @@ def _own_rows(long: LongForm) -> Flags:
     own = np.zeros(long.table.height, dtype=np.bool_)
     if not names.reviewer or not names.item:
         return own
-    people, items = map(long.table.cells, (names.reviewer, names.item))
+    labels = [long.table.labels(name) for name in (names.reviewer, names.item)]
     aliases, whose = [long.people], [long.titles, long.authors]
-    sides = (people.unique(), aliases), (items.unique(), whose)
+    sides = (labels[0], aliases), (labels[1], whose)
     # Most files are told by the words of their distinct labels.
     texts = (
         " ".join(chain(labels, *(mapping.values() for mapping in more)))
@@ -581,7 +577,8 @@ def _own_rows(long: LongForm) -> Flags:
         }
         for labels, more in sides
     )
-    pairs = zip(people, items, strict=True)
+    columns = map(long.table.cells, (names.reviewer, names.item))
+    pairs = zip(*columns, strict=True)
     return np.array(
         [bool(reviewer_names[person] & item_names[item]) for person, item in pairs]
     )

@@ -354,14 +354,17 @@ def _label_numbers(table: Table, reviewer: str) -> tuple[pl.Series | None, str]:
 
     None if labels are not all numbered after one word without a gap.
     """
-    parts = table.cells(reviewer).str.to_lowercase().str.extract_groups(NUMBERED)
+    labels = table.labels(reviewer)
+    if len(labels) > LARGEST_PANEL:
+        return None, ""
+    parts = labels.str.to_lowercase().str.extract_groups(NUMBERED)
     numbers = parts.struct[1].cast(pl.Int64)
     words = parts.struct[0].unique()
     first, last = numbers.min(), numbers.max()
     consecutive = first in (0, 1) and numbers.n_unique() == last - first + 1 > 1  # type: ignore[operator]  # numbers
     if numbers.null_count() or len(words) > 1 or not consecutive:
         return None, ""
-    return numbers, words[0]
+    return table.cells(reviewer).replace_strict(labels, numbers), words[0]
 
 
 def _are_seats(taken: NDArray[np.int64]) -> bool:
@@ -404,9 +407,7 @@ def find_sections(table: Table, names: Columns) -> list[str]:
         for name in table.columns
         if _says(SECTIONS, name) and name not in astuple(names)
     ]
-    if not called or table.cells(names.reviewer).n_unique() > LARGEST_PANEL:
-        return []
-    numbers, word = _label_numbers(table, names.reviewer)
+    numbers, word = _label_numbers(table, names.reviewer) if called else (None, "")
     # A number that is called an id is one person's wherever it stands.
     if numbers is None or (not word and ID.search(names.reviewer)):
         return []

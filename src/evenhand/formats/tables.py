@@ -175,6 +175,17 @@ class Table:
         name = self.find(*names)
         return strings(self.columns[name] if name else [""] * self.height)
 
+    def labels(self, name: str) -> pl.Series:
+        """Return the distinct cells of a column as text, the sooner for a long one.
+
+        Examples:
+            >>> Table.of({"item": ["x", "x "]}, Source()).labels("item").to_list()
+            ['x']
+        """
+        column = self.columns[name]
+        distinct = column if column.dtype == pl.Object else column.unique()
+        return strings(distinct).unique()
+
     def texts(self, *names: str) -> list[str]:
         """Return what `cells` does, as a list."""
         return self.cells(*names).to_list()
