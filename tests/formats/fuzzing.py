@@ -81,6 +81,7 @@ OWN: dict[str, dict[str, str]] = {
     "letters.tsv": {"scale": "best=A"},
 }
 """What each sample needs, as in docs/formats.md."""
+CELLS = tuple(token for token in TOKENS if not set(token) & set(b'",;\t\n\0'))
 SCALES = ("reject<accept", "weak reject<borderline<accept", "C<B<A", "x<<y", "1<2")
 RARE: dict[str, list[Any]] = {
     "encoding": ["utf-8", "utf-16", "windows-1252", "mac"],
@@ -331,6 +332,48 @@ def require_same(name: str, data: bytes, chance: random.Random) -> None:
     assert outcomes[0] == outcomes[1], (name, outcomes)
 
 
+def triples(name: str, data: bytes, chosen: dict[str, Any]) -> Counter[tuple[str, ...]]:
+    """Read bytes into who, what and how much; empty if they are refused."""
+    stream = io.BytesIO(data)
+    stream.name = name
+    try:
+        ratings = read_ratings(stream, **chosen)
+    except EvenhandError:
+        return Counter()
+    # Reviewers without a name are numbered, so theirs may move.
+    return Counter(
+        (str(label).partition("#")[0].strip("0123456789"), *map(str, rating))
+        for label, *rating in ratings.to_frame().iter_rows()
+    )
+
+
+def require_local(name: str, data: bytes, chance: random.Random) -> bool:
+    """Check that another word in one cell changes no rating but those of its line.
+
+    Returns:
+        Whether the changed file was read.
+
+    Raises:
+        AssertionError: If ratings of other lines changed.
+    """
+    like = FILES.get(name.removeprefix("like-"))
+    own: dict[str, Any] = like.options if like else OWN.get(name, {})
+    lines = data.split(b"\n")
+    at = chance.randrange(1, len(lines))
+    cells = lines[at].split(b",")
+    cells[chance.randrange(len(cells))] = chance.choice(CELLS)
+    changed = [*lines[:at], b",".join(cells), *lines[at + 1 :]]
+    whole = triples(name, data, own)
+    after = triples(name, b"\n".join(changed), own)
+    without = triples(name, b"\n".join(lines[:at] + lines[at + 1 :]), own)
+    if not after or not without:
+        return False
+    most = max(whole.total() - without.total(), 2)
+    lost, new = (whole - after).total(), (after - whole).total()
+    assert max(lost, new) <= most, (name, at, lines[at], changed[at], lost, new, most)
+    return True
+
+
 def batch(work: tuple[int, int, bool]) -> Counter[tuple[str, str]]:
     """Try some inputs; every one is drawn from the seed and its number."""
     seed, size, binary = work
@@ -343,6 +386,8 @@ def batch(work: tuple[int, int, bool]) -> Counter[tuple[str, str]]:
         packed = path.suffix == ".gz" or path.name in COMPANIONS
         if number % 50 == 0 and not packed:
             require_same(path.name, texts[path.name], chance)
+        if number % 10 == 0 and path.suffix in {".csv", ".tsv"} and not packed:
+            require_local(path.name, texts[path.name], chance)
         data = damaged(texts[path.name], chance)
         other = COMPANIONS.get(path.name)
         second = None if other is None else (EXPORTS / other).read_bytes()
