@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test types collected docs bench programs clean
+.PHONY: demo test types collected docs man bench programs clean
 
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
@@ -34,6 +34,10 @@ collected: $(VENV)/installed-spark
 
 docs: $(VENV)/installed-docs
 	$(BIN)/zensical build --strict
+
+man: $(VENV)/installed
+	mkdir -p dist
+	$(BIN)/python -m docs.make_man dist/evenhand.1
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m bench.speed --out docs

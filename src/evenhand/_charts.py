@@ -45,7 +45,8 @@ APART = 0.062
 # Error bars of neighbouring methods stand so many pixels apart.
 BAR_STEP = 2.6
 NO_RENDERER = (
-    "Charts as PNG and SVG need another package: pip install 'evenhand[charts]'."
+    "Charts for notebooks, PNG and SVG need more packages: "
+    "pip install 'evenhand[charts]'."
 )
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 TITLE: Chart = {"fontSize": 13, "anchor": "start", "frame": "group", "offset": 12}

@@ -6,9 +6,11 @@ import contextlib
 import importlib
 import io
 import os
+import platform
 import signal
 import sys
 import warnings
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,8 @@ OWN = (
 STUDY = dict.fromkeys(("simulate", "reproduce", "theorems", "methods"), "study")
 COMMANDS = {name: name for name in (*OWN, "serve")} | STUDY | {"query": "count"}
 """The module of each command, in the order in which people meet them."""
+LIBRARIES = ("numpy", "scipy", "polars", "narwhals", "click")
+"""Whose versions a bug report needs."""
 
 
 class Refusal(click.ClickException):
@@ -104,8 +108,25 @@ class Commands(click.Group):
             return super().invoke(ctx)
 
 
+def print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
+    """Print the versions that a bug report needs, and end."""
+    if wanted and not context.resilient_parsing:
+        libraries = (f"{name} {metadata.version(name)}" for name in LIBRARIES)
+        python = f"Python {platform.python_version()} on {platform.platform()}"
+        lines = f"evenhand {metadata.version('evenhand')}", python, ", ".join(libraries)
+        click.echo("\n".join(lines))
+        context.exit()
+
+
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="evenhand")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=print_version,
+    help="Print the versions for a bug report.",
+)
 def cli() -> None:
     """Even-handed decisions from ratings by differently calibrated people.
 

@@ -10,18 +10,23 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-import altair as alt
 import polars as pl
 
-from evenhand._charts import BLUE, GREY, ORANGE, png_from, svg
+from evenhand._charts import BLUE, GREY, NO_RENDERER, ORANGE, png_from, svg
 from evenhand._outputs import Output
 from evenhand.ab.comparison import Comparison
 from evenhand.diagnosis.check import Check
+from evenhand.errors import OptionError
 from evenhand.ranking.results import Ranking
 from evenhand.words.lines import score_shares
 from evenhand.words.pictures import ranking_rows, reviewer_rows, score_strips
 from evenhand.words.tables import window
 from evenhand.words.text import distinct, sentences, shorten
+
+try:
+    import altair as alt
+except ModuleNotFoundError as error:
+    raise OptionError(NO_RENDERER) from error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
