@@ -106,7 +106,7 @@ def test_criteria_beside_the_score_are_counted_and_named() -> None:
         (
             crossed("who", "film", score=score, kind=lambda _, i: f"k{i % 2}"),
             "No column is called a reviewer; by what they hold it may be 'who'. Say "
-            "--reviewer who.",
+            "--reviewer who or --reviewer film --item who.",
         ),
         (
             crossed("judge", "WAV_PATH", MOS=score, system=lambda _, i: f"s{i % 2}"),

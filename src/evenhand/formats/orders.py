@@ -26,7 +26,9 @@ PLACE = re.compile(
     rf"{NOUN} ?#? ?(\d+)|(\d+)(?:st|nd|rd|th)(?: {NOUN})?|({'|'.join(ORDINALS)}) {NOUN}"
 )
 """How the column of a place in the order is called."""
-LIST = re.compile(r"(?:your |my )?(?:ranking|order|ordering|ballot)s?")
+LIST = re.compile(
+    r"(?:your |my )?(?:ranking|rank|order|ordering|ballot|preference|vote|list)s?"
+)
 """How a column of lists is called."""
 NUMBERING = re.compile(rf"{NOUN}|#|no|nr|number")
 ROLES = frozenset().union(*ALIASES.values())
@@ -140,8 +142,10 @@ def _in_columns(table: Table, *, forced: bool) -> OrderLists | None:
     if 2 * int((counts > 1).sum()) < len(counts) or (numbers and not forced):
         return None
     rows = _stack([(name, cells, ranks) for name, cells in columns.items()])
-    complete = len(counts) > 2 and (counts == len(columns)).all()
-    doubt = "" if complete else "not every column holds every item"
+    numbered = len(columns) < len(table.columns)
+    enough = len(counts) > 2 and (len(columns) > 2 or numbered)
+    complete = enough and (counts == len(columns)).all()
+    doubt = "" if complete else "not three columns hold every item"
     return OrderLists(
         f"{plural(len(columns), 'column')} of the same items", rows, doubt
     )
@@ -169,7 +173,8 @@ def _in_cells(table: Table, reviewer: str, name: str) -> OrderLists | None:
     rows = rows.with_columns(pl.col("item").str.strip_chars())
     rows = rows.filter(pl.col("item") != "")
     sure = (pointed and is_list) or rows["item"].n_unique() < rows.height
-    return OrderLists(table.why(name), rows) if sure else None
+    doubt = "" if is_list else "its cells may be paths"
+    return OrderLists(table.why(name), rows, doubt) if sure else None
 
 
 def _people(table: Table, reviewer: str, used: Sequence[str]) -> pl.Series:

@@ -67,9 +67,16 @@ LOWER = re.compile(
     r"demerits?|mistakes?|defects?|faults?)\b"
 )
 """Words in the names of scores of which the lowest may be the best."""
-TIME = re.compile(
-    r"\b(?:time|timestamp|date|year|month|day|hour|duration|seconds|age)\b"
+NO_SCORE = re.compile(
+    rf"{SECTIONS.pattern}|{ABOUT_REVIEWERS.pattern}|\b(?:time|timestamp|date|year|month|"
+    r"week|day|hour|minutes?|seconds?|ms|duration|vintage|age|income|salary|gender|sex|"
+    r"zip|postcode|postal|phone|lat|latitude|lon|lng|longitude|price|cost|budget|amount|"
+    r"quantity|qty|counts?|clicks?|views?|visits?|plays?|sales|votes?|upvotes|"
+    r"downvotes|likes?|comments?|helpful|pages?|words?|tokens?|chars|length|size|height|"
+    r"width|version|index|row|line|order|trial|step|round|turn|class|type|category|code|"
+    r"fold|split|seed|level|difficulty|decision|accepted|bought|purchased|seen)\b"
 )
+"""Words in the names of columns whose numbers are no scores."""
 QUESTIONS = re.compile(r"\b(?:criteri(?:on|a)|metric|dimension|question|prompt)s?\b")
 """What is asked of an item, which is neither an item nor a reviewer."""
 PERSON_AND_ITEM = ("reviewer", "item")
@@ -510,14 +517,26 @@ def _score_columns(table: Table, declared: Columns) -> list[str]:
     free = [name for name in names if name not in (*labels, *astuple(declared))]
     lower = [name for name in free if _says(LOWER, name)]
     numeric = [name for name in free if _is_short_scale(table, name, repeats=False)]
+    numeric = [name for name in lower if name in numeric] or numeric
     # In a small table scores may all differ, as numbers that are no scores do.
     if not any(_is_short_scale(table, name) for name in numeric):
         return []
-    return [name for name in lower if name in numeric] or numeric
+    return [] if any(_is_property(table, name, labels) for name in numeric) else numeric
+
+
+def _is_property(table: Table, name: str, labels: set[str]) -> bool:
+    """Return whether a column may be no score: 0 and 1, or one value of each label."""
+    cells = table.cells(name)
+    of_label = (
+        pl.DataFrame([table.cells(label), cells]).n_unique() == len(distinct)
+        for label in labels
+        if 2 * len(distinct := table.labels(label)) <= table.height
+    )
+    return {*cells.unique()} <= {"0", "1", ""} or any(of_label)
 
 
 def _is_short_scale(table: Table, name: str, *, repeats: bool = True) -> bool:
-    if ID.search(name) or _says(TIME, name):
+    if ID.search(name) or _says(NO_SCORE, name):
         return False
     if strings(table.columns[name].head(FIRST)).n_unique() > SHORT_SCALE + len(NOTHING):
         return False
@@ -542,7 +561,7 @@ def _propose_labels(table: Table, missing: list[str], used: set[str]) -> None:
         name
         for name, column in cells.items()
         if name not in used
-        and not _says(TIME, name)
+        and (ID.search(name) or not _says(NO_SCORE, name))
         and not _says(QUESTIONS, name)
         and (column != "").all()
         and 1 < column.n_unique() <= table.height / 2
@@ -559,9 +578,14 @@ def _propose_labels(table: Table, missing: list[str], used: set[str]) -> None:
     if not unique or (len(missing) == 2 and len(unique) > 1):
         return
     if len(missing) == 1:
-        possible = [pair[1] for pair in unique]
-        ways = " or ".join(f"--{missing[0]} {shlex.quote(name)}" for name in possible)
-        text = f"No column is called {A[missing[0]]}; by what they hold"
+        possible, (part,) = [pair[1] for pair in unique], missing
+        ways = " or ".join(f"--{part} {shlex.quote(name)}" for name in possible)
+        text = f"No column is called {A[part]}; by what they hold"
+        (role,), (name,) = {*A} - {part}, used
+        if not candidates(role, [name], Columns()):
+            # A teacher may be rated, or rate.
+            first, second = map(shlex.quote, (name, possible[0]))
+            ways += f" or --{part} {first} --{role} {second}"
         verb = "it may be" if len(possible) == 1 else "it may be one of"
         raise table.source.whole(f"{text} {verb} {listing(possible)}. Say {ways}.")
     first, second = map(shlex.quote, unique[0])

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evenhand.columns import NUMBER, Columns, candidates, find_columns, is_alias
+from evenhand.columns import (
+    NUMBER,
+    Columns,
+    candidates,
+    find_columns,
+    is_alias,
+    likely_columns,
+)
 from evenhand.errors import listing, plural, quote
 from evenhand.formats import layouts
 from evenhand.votes import TIE, VERDICTS, word
@@ -47,6 +54,7 @@ REMARKS = {
     "empty": "without a winner",
     "differ": "with votes that differ",
 }
+FLAGS = ["1", "true", "0", "false"]
 GAME = re.compile(r"(?:g|game|round) ?[12] winner")
 CELLS, FEW_WORDS = 1000, 8
 """How many cells tell whether a column holds only so many words."""
@@ -97,7 +105,7 @@ def recognise(table: Table, options: layouts.ReadOptions) -> str:
     one_item = declared.item and "+" not in declared.item
     if other_kind or one_item or candidates("loser", names, Columns()):
         return ""
-    reading = find_votes(table, declared)
+    reading = find_votes(_join_flags(table), declared)
     return table.why(*reading.ends, reading.verdict) if reading else ""
 
 
@@ -113,6 +121,7 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         >>> long.origin, long.table.texts("winner")
         ('1 decided and 1 tie; each vote its own reviewer', ['milk', 'tea'])
     """
+    table = _join_flags(table)
     reading = find_votes(table, options.columns)
     if reading is None:
         raise table.source.whole(
@@ -129,7 +138,9 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     columns |= {"tie": tied} if tied.any() else {}
     used = (*reading.ends, reading.verdict, *columns, options.columns.item)
     free = [name for name in table.columns if name not in used]
-    more = {"reviewer": options.columns.reviewer, "cluster": options.columns.cluster}
+    voters = likely_columns("reviewer", free, options.columns)
+    voter = voters[0] if len(voters) == 1 else ""
+    more = {"reviewer": voter, "cluster": options.columns.cluster}
     declared = Columns(winner="winner", loser="loser", **more)
     names = find_columns([*columns, *free], declared, table.source)
     kept = filter(None, (names.reviewer, names.cluster))
@@ -137,6 +148,24 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     failed = reading.outcomes == "failed"
     votes = replace(table, columns=columns).leave_out("vote", {"failed_votes": failed})
     return layouts.LongForm(votes, names, _origin(reading, names.reviewer, free))
+
+
+def _join_flags(table: Table) -> Table:
+    """Join columns of 0 and 1, winner_model_a, winner_model_b, winner_tie, to words."""
+    called = [name for name in table.columns if _words(name).startswith("winner ")]
+    flags = {name: table.cells(name).str.to_lowercase() for name in called}
+    if len(flags) < 2 or not all(cells.is_in(FLAGS).all() for cells in flags.values()):
+        return table
+    words = pl.Series([""]).new_from_index(0, table.height)
+    for name, cells in flags.items():
+        won = cells.is_in(FLAGS[:2])
+        for row in (won & (words != "")).arg_true():
+            raise table.source.at(
+                row, f"one winner must be 1, got {words[row]} and {name}"
+            )
+        words = words.set(won, _words(name).removeprefix("winner "))
+    kept = {name: cells for name, cells in table.columns.items() if name not in flags}
+    return replace(table, columns={**kept, called[0]: words})
 
 
 def find_votes(table: Table, declared: Columns) -> Reading | None:

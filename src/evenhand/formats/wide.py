@@ -46,7 +46,7 @@ OTHER = re.compile(
     r"(?:item|paper|submission|project|entry|student|user|reviewer|judge|team) "
     r"?(?:#|no|nr|number|id|count)|year|date|time|timestamp|month|day|deadline|age|"
     r"track|session|group|section|class|accept|accepted|reject|rejected|decision|"
-    r"(?:.* )?(?:confidence|expertise|familiarity)|"
+    r"(?:.* )?(?:confidence|expertise|familiarity) ?[0-9]*|"
     r"pages|words|length|size|version|budget|cost|price|amount|votes"
 )
 """Names of other columns of numbers; those of words are refused for their words."""
