@@ -108,7 +108,7 @@ def comparison_card(result: Comparison, *, html: bool = True) -> Card:
     place = result.items.index(result.winner)
     titles = getattr(result.ratings, "titles", {})
     verdict, statements = headline(result, html=html)
-    return _card(
+    return build_card(
         "comparison",
         result,
         html=html,
@@ -151,7 +151,7 @@ def ranking_card(result: Ranking, *, html: bool = True) -> Card:
         assumed = ORDERS
     elif codes & {"confounded", "one_rating_reviewers"}:
         assumed = UNKNOWN
-    return _card(
+    return build_card(
         "ranking",
         result,
         html=html,
@@ -178,7 +178,7 @@ def check_card(result: Check) -> Card:
         >>> card.decision[0]
         Markup('2 scores of 2 items by 1 reviewer: 2 per reviewer, 1 per item.')
     """
-    return _card("check", result, verdict=findings.verdict(result))
+    return build_card("check", result, verdict=findings.verdict(result))
 
 
 def grades_card(result: Grades, *, html: bool = True) -> Card:
@@ -192,12 +192,12 @@ def grades_card(result: Grades, *, html: bool = True) -> Card:
     """
     # A terminal has said them before.
     statements = [*pass_lines(result), *model_lines(result)[:2]] if html else []
-    return _card(
+    return build_card(
         "grades", result, html=html, table=tables.grades(result), said=statements
     )
 
 
-def _card(
+def build_card(
     template: str,
     result: Comparison | Ranking | Check | Grades,
     *,
@@ -205,6 +205,7 @@ def _card(
     table: tables.TextTable | None = None,
     **facts: object,
 ) -> Card:
+    """Fill in the sentences of a result, for its page, a notebook or a terminal."""
     facts |= {"html": html, "result": result}
     title, decision, may, may_not = (
         sentences(template, part, facts, html=html)

@@ -142,6 +142,7 @@ class BarList(NamedTuple):
         line: Where a line goes through all bars, as the cut or zero.
         cut: After how many rows a line goes through the list, and what it says.
         words: Head of the words; empty if there are none.
+        headings: What stands above the rows of each colour, if anything does.
     """
 
     kind: str
@@ -152,6 +153,7 @@ class BarList(NamedTuple):
     line: float | None = None
     cut: tuple[int, str] | None = None
     words: str = ""
+    headings: Mapping[str, str] = {}
 
     @property
     def widths(self) -> str:
@@ -186,8 +188,8 @@ class BarList(NamedTuple):
         starts = {row.kind: at for at, row in reversed([*enumerate(self.rows)])}
         return {
             starts[side]: (side, f"{head} ({sizes[side]:,})")
-            for side, head in HEADINGS.items()
-            if self.words == "side" and side in starts
+            for side, head in self.headings.items()
+            if side in starts
         }
 
 
@@ -289,10 +291,9 @@ def ranking_rows(result: Ranking) -> BarList:
     }
     line, cut = (k + 0.5, (k, f"cut after {k:,}")) if k < total else (None, None)
     scale = Axis(0.5, total + 0.5, 1.0, ticks(total))
-    words = "side" if rows[0].word else ""
-    return BarList(
-        "item", rows, drop_empty(columns), scale, "rank, 1 is best", line, cut, words
-    )
+    named = ("side", HEADINGS) if rows[0].word else ("", {})
+    ranks, shown = "rank, 1 is best", drop_empty(columns)
+    return BarList("item", rows, shown, scale, ranks, line, cut, *named)
 
 
 def reviewer_rows(check: Check) -> BarList:

@@ -56,6 +56,8 @@
         shown += row.hidden ? 0 : 1;
       }
       status.textContent = shown === rows.length ? "" : `${shown} of ${rows.length} shown`;
+      const fate = shown === 1 && rows.find((row) => !row.hidden).querySelector(".fate");
+      if (fate) status.textContent = fate.textContent;
     };
     const order = () => {
       const by = sort.value;

@@ -1,0 +1,105 @@
+"""A selection for people: who is in, who takes part in the draw, and how it went.
+
+The sentences stand in the template "selection"; the page can replay the draw itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import align_columns
+from evenhand.words import cards, lines, pictures, tables
+from evenhand.words.pictures import BarList, BarRow
+from evenhand.words.text import name, one_precision, sentences
+
+if TYPE_CHECKING:
+    Selection = Any
+
+# Colours of the groups, what stands above their rows, and what became of an item.
+KINDS = {"in": "in", "lottery": "open", "out": "out"}
+HEADINGS = {"in": "In", "open": "Lottery", "out": "Out"}
+OUTCOMES = {True: "drawn", False: "not drawn", None: "lottery"}
+CHANCE = "Its chance of a place. It says nothing about how good an item is."
+
+
+def facts(result: Selection) -> dict[str, Any]:
+    """Return what the sentences of a selection need."""
+    drawn = [row.drawn for row in result.rows if row.group == "lottery"]
+    taken = None if None in drawn else sum(drawn)
+    return {"sizes": Counter(row.group for row in result.rows), "drawn": taken}
+
+
+def statements(result: Selection, block: str, **more: object) -> tuple[str, ...]:
+    """Fill in a block of the sentences of a selection, in plain text."""
+    more |= {**facts(result), "result": result}
+    return sentences("selection", block, more, html=False)
+
+
+def item_rows(result: Selection) -> BarList:
+    """Lay out what is in, the lottery and what is out: intervals and chances."""
+    items = sorted(result.rows, key=lambda row: ([*KINDS].index(row.group), row.rank))
+    rows, chances = [], [float(row.chance) for row in items]
+    for row in items:
+        title, ends = result.titles.get(row.item, ""), (row.low, row.high)
+        word = OUTCOMES[row.drawn] if row.group == "lottery" else row.group
+        kind, dot = KINDS[row.group], row.estimate
+        rows.append(BarRow(row.item, title, ends, dot, word, kind, row.rank))
+    axis = pictures.axis([end for row in items for end in (row.low, row.high)])
+    columns = {"chance, %": (CHANCE, pictures.per_cent(chances, certain=True))}
+    named = "interval", None, None, "result", HEADINGS
+    return BarList("item", rows, columns, axis, *named)
+
+
+def table(result: Selection, most: int = tables.WINDOW) -> tables.TextTable:
+    """Lay out the items: all if there are few, else the lottery and its neighbours."""
+    bars, total = item_rows(result), len(result.rows)
+    first = max(min(facts(result)["sizes"]["in"] - 2, total - most), 0)
+    shown = slice(first, first + most)
+    rows = bars.rows[shown]
+    pairs = zip(*(row.ends or () for row in rows), strict=True)
+    ends = [one_precision(numbers) for numbers in pairs]
+    columns: tables.Columns = {
+        tables.Number("rank"): [row.place for row in rows],
+        tables.Column("item", one_line=bool(result.titles)): [
+            name(row.label, row.title or None) for row in rows
+        ],
+        tables.Number("interval"): [*map("{} to {}".format, *ends)],
+        tables.Number("chance, %"): bars.columns["chance, %"][1][shown],
+        tables.Column("result"): [row.word for row in rows],
+    }
+    hidden = total - len(rows)
+    return tables.table(f"{hidden:,} rows are not shown" if hidden else "", columns)
+
+
+def parts(
+    result: Selection, command: str = "", *, explained: bool = False
+) -> list[str | tables.TextTable]:
+    """Say what was selected, for a terminal: decision, table, rule, claim, and draw.
+
+    Args:
+        result: The selection.
+        command: The command that draws, if nothing was drawn.
+        explained: Whether all rows, all rules and the whole claim are to be shown.
+    """
+    layout = table(result, len(result.rows) if explained else tables.WINDOW)
+    claim = lines.claim(result.certificate, explained=explained)
+    more = {"command": command, "explained": explained, "hidden": layout.caption}
+    whole = card(result, html=False).lines()[1:] if explained else []
+    first, costs, last = (
+        statements(result, part, **more) for part in ("decision", "cost", "next")
+    )
+    return [*first, layout, *costs, claim, *whole, *last]
+
+
+def text(result: Selection) -> str:
+    """Show a selection as plain text, as `repr` does."""
+    first, layout, *more = parts(result)
+    heads, rows = layout.plain()  # type: ignore[union-attr]  # the table
+    return "\n".join([str(first), *align_columns([heads, *rows]), *map(str, more)])
+
+
+def card(result: Selection, *, html: bool = True) -> cards.Card:
+    """Say what was selected, for its page and for notebooks."""
+    numbers = {**facts(result), "table": table(result)}
+    return cards.build_card("selection", result, html=html, **numbers)
