@@ -36,13 +36,17 @@ if TYPE_CHECKING:
 
     from evenhand.claims import Claim, Json
 
-Job = Literal["compare", "rank"]
+Job = Literal["compare", "rank", "select"]
 ROOMS: Mapping[Job, str] = {"compare": "ab", "rank": "ranking"}
 WORDS = {"true": True, "false": False, "none": None}
 LONGEST = 1000
 NAME = r"[A-Za-z][A-Za-z0-9_]*(-[A-Za-z][A-Za-z0-9_]*)*"
 EXAMPLES: Mapping[Job, str]
-EXAMPLES = {"compare": "guarded(eps=0.2)", "rank": "safe(noise=1)"}
+EXAMPLES = {
+    "compare": "guarded(eps=0.2)",
+    "rank": "safe(noise=1)",
+    "select": "smooth(slope=0.2)",
+}
 Chosen = TypeVar("Chosen", bound="Method")
 
 
