@@ -389,7 +389,7 @@ class _Program(NamedTuple):
     within: Flags
     settled: Table
 
-    def without_settled(self) -> _Program:
+    def of_free_unknowns(self) -> _Program:
         """Take out what is settled, and scale the gains."""
         free, scale = np.isnan(self.settled), max(1.0, float(np.abs(self.gain).max()))
         return self._replace(
@@ -469,7 +469,7 @@ def _solve(program: _Program, start: Table) -> tuple[Table, Flags]:
     Returns:
         The unknowns, and whether each row, short ones first, is at its least.
     """
-    free, part = np.isnan(program.settled), program.without_settled()
+    free, part = np.isnan(program.settled), program.of_free_unknowns()
     room = np.maximum(part.rows @ start[free] - part.least, 0.1) * part.within
     point = _Point(start[free], room, np.where(part.within, 0.1, 0.0))
     best, best_error, waits = point, np.inf, 0
