@@ -96,4 +96,4 @@ def test_the_cut_shows_how_many_reviews_it_needs() -> None:
     made = page(ratings, eh.check(ratings, top=4, rng=7))
     assert 1 <= made.count("<article") <= 3
     assert "The cut needs more reviews" in made
-    assert "right with 80%" in made
+    assert "to be 80% sure" in made

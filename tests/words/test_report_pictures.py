@@ -98,7 +98,7 @@ def test_the_page_says_numbers_and_what_they_suppose() -> None:
     assert "That is not the probability that it is better" in made
     assert "if one item adds the same to every score" in made
     undeclared = page(eh.compare(ratings, rng=7), ratings)
-    assert "p-value</span>, if assigned at random" in undeclared
+    assert "if assigned at random and answering did not" in undeclared
 
 
 def test_votes_stand_where_there_are_no_scores() -> None:

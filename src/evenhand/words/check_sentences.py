@@ -21,6 +21,14 @@ INTERVALS = f"{100 * CONFIDENCE:g}% intervals"
 NOUNS = {"scores": "score", "ranks": "rank", "comparisons": "comparison"}
 # Shares of comparisons predicted rightly that are about equal.
 ABOUT_EQUAL = 0.05
+# The five assumptions about reviewers' scales, wherever they are named.
+ASSUMPTIONS = {
+    "none": "one scale for all",
+    "offset": "own strictness",
+    "offset and slope": "own strictness and spread",
+    "monotone": "own increasing scale",
+    "order only": "own order only",
+}
 CLEARLY = "and allowing for more is not clearly better"
 # What each verdict of the ladder of assumptions means, and what goes with it.
 MEANINGS = {
@@ -139,7 +147,7 @@ def ladder_meaning(verdict: str) -> str:
 
 
 def _ladder(facts: Facts) -> Wording:
-    verdict = "inconclusive" if facts["verdict"] == "cannot tell" else facts["verdict"]
+    verdict = ASSUMPTIONS.get(facts["verdict"], "inconclusive")
     meaning, more = MEANINGS[facts["verdict"]]
     text = f"{verdict[0].upper()}{verdict[1:]}: {meaning}"
     if verdict != "inconclusive":

@@ -491,15 +491,15 @@ def headline(certificate: Certificate) -> str:
 # Why there is no guarantee, for a terminal, where it differs from the full reason.
 SHORT_REASONS = {"undeclared": "no --design was given"}
 NO_GUARANTEE = {
-    "means": "none: means compare scales with each other, which may differ.",
-    "model": "none: right only to the extent that scales are as the model assumes.",
-    "orders": "none, but no scale can change the answer: only orders are used.",
-    "own": "none: evenhand knows nothing about your own function.",
+    "means": "none. Means compare scales with each other, which may differ.",
+    "model": "none. It is right to the extent that scales are as the model assumes.",
+    "orders": "none, but no scale can change the answer, since only orders are used.",
+    "own": "none. evenhand knows nothing about your own function.",
     "grades": "none. Marks are right to the extent that the {method} model is.",
     "adaptive": "none with adaptive. --method safe has one if the assignment was "
     "random and no reviewer ties items.",
-    "orders_only": "none, but no scale can change the answer: only orders are used. "
-    "It is as good as its model.",
+    "orders_only": "none, but no scale can change the answer, since only orders "
+    "are used. It is as good as its model.",
 }
 
 

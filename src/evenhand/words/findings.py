@@ -11,6 +11,8 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from markupsafe import Markup
+
 from evenhand.diagnosis.ladder import CANNOT_TELL
 from evenhand.diagnosis.reviewers import AGAINST, DISAGREEING, LITTLE, UNRELATED
 from evenhand.errors import plural
@@ -20,7 +22,7 @@ from evenhand.words.text import notice
 from evenhand.words.warnings import warning_text
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
+    from collections.abc import Sequence
 
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.reviewers import Shares
@@ -30,7 +32,12 @@ if TYPE_CHECKING:
     Ticks = tuple[tuple[float, str], ...]
 
 IMPOSSIBLE, WRONG, WEAK, GOOD = range(4)
-WORDS = ("blocking", "misleading", "weakening", "good to know")
+WORDS = (
+    "rules out a ranking",
+    "can make it wrong",
+    "makes it less certain",
+    "good to know",
+)
 # Findings by what they are, where they are always equally grave.
 ALWAYS = {
     "no_information": (IMPOSSIBLE, "The ratings say nothing about the order"),
@@ -61,14 +68,6 @@ VERDICTS = (
     "These ratings support an order, but a weak one",
     "These ratings support an order",
 )
-# Assumptions about scales in two or three words.
-RUNGS = {
-    "none": "scores as they are",
-    "offset": "own strictness",
-    "offset and slope": "own spread",
-    "monotone": "own curve",
-    "order only": "own order only",
-}
 # Findings whose picture says it all.
 DRAWN = ("contradictions", "flat", "ladder", "needed", "strictness", "ties", "variance")
 LISTED = 6
@@ -115,6 +114,27 @@ def by_gravity(check: Check) -> list[Shown]:
     return sorted(shown, key=lambda finding: (finding.gravity, finding.code == "sizes"))
 
 
+def count_sentence(shown: Sequence[Shown]) -> str:
+    """Say how many findings stand in the way of a ranking.
+
+    Examples:
+        >>> weak = Shown("ties", WEAK, "", Markup(), Markup())
+        >>> count_sentence([weak, weak])
+        'Nothing rules out a ranking. 2 things make it less certain.'
+    """
+    numbers = Counter(finding.gravity for finding in shown)
+    verbs = (("rules out a ranking", "rule out a ranking"), ("can make it wrong",) * 2)
+    verbs += (("makes it less certain", "make it less certain"),)
+    sentences = [
+        f"{plural(numbers[gravity], 'thing')} {verbs[gravity][numbers[gravity] > 1]}."
+        for gravity in (IMPOSSIBLE, WRONG, WEAK)
+        if numbers[gravity]
+    ]
+    if not numbers[IMPOSSIBLE]:
+        sentences.insert(0, "Nothing rules out a ranking.")
+    return " ".join(sentences)
+
+
 def verdict(check: Check) -> str:
     """Say in a sentence what ratings can support, and what is gravest about them.
 
@@ -159,8 +179,9 @@ def _gravity(check: Check, code: str) -> tuple[int, str]:
         if all(target.reviews == 0 for target in check.needed.pair):
             gravity = GOOD, "The cut is settled"
     elif code == "strictness":
-        clear = {*KINDS} & {person.strictness for person in check.reviewers}
-        subject = "Some reviewers are" if clear else "Nobody is"
+        clear = sum(person.strictness in KINDS for person in check.reviewers)
+        verb = "is" if clear == 1 else "are"
+        subject = f"{plural(clear, 'reviewer')} {verb}" if clear else "Nobody is"
         gravity = GOOD, f"{subject} clearly strict or lenient"
     return gravity
 

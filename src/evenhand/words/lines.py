@@ -103,6 +103,8 @@ def claim_line(certificate: Certificate | None) -> str:
     line = claims.headline(certificate)
     if certificate.claim.code in ESTIMATES:
         return f"An estimate: method {line[0].lower()}{line[1:]}"
+    if certificate.theorem != NONE:
+        return f"Guarantee: {line[0].lower()}{line[1:]}"
     return line
 
 
@@ -320,12 +322,27 @@ def score_shares(
     return [*zip(names, zip(*scores.shares, strict=True), strict=True)]
 
 
+def share_decimals(levels: Sequence[tuple[str, tuple[float, float]]]) -> int:
+    """Return with how many decimals per cents show where two items differ.
+
+    Examples:
+        >>> share_decimals([("1", (0.25, 0.75))]), share_decimals([("1", (0.5, 0.502))])
+        (0, 1)
+    """
+    hidden = [
+        abs(first - second) >= 1e-3 and f"{100 * first:.0f}" == f"{100 * second:.0f}"
+        for _, (first, second) in levels
+    ]
+    return int(any(hidden))
+
+
 def _share_lines(result: Comparison) -> list[str]:
     """Lay out the share of each score, if there are few different ones."""
     levels = score_shares(result)
+    places = share_decimals(levels)
     rows = [("", "score", *(score for score, _ in levels))]
     for side, item in enumerate(result.items):
-        cells = (f"{100 * shares[side]:.0f}%" for _, shares in levels)
+        cells = (f"{100 * shares[side]:.{places}f}%" for _, shares in levels)
         rows.append(("", shorten(item, LONG_NAME), *cells))
     return [line[2:] for line in align_columns(rows)] if levels else []
 

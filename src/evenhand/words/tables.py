@@ -13,7 +13,7 @@ from evenhand.claims import LEVEL
 from evenhand.errors import plural
 from evenhand.lazy import lazy
 from evenhand.ranking.results import OPEN
-from evenhand.words.check_sentences import more_reviews
+from evenhand.words.check_sentences import ASSUMPTIONS, more_reviews
 from evenhand.words.lines import score_shares
 from evenhand.words.text import figure, join_names, name, share, shorten, span
 
@@ -38,15 +38,7 @@ MOST_DRAWS, COINS = 2000, 3
 # Width of a bar in text, and rows of a ranking that are shown without --all.
 BAR, WINDOW = 30, 40
 LONG_CELL = 200
-# Marks from here on are shown with one digit behind the point, smaller ones with two.
 ALWAYS = ("rank", "item", "reviews")
-ASSUMED = {
-    "none": "All reviewers use one scale",
-    "offset": "Some reviewers are stricter than others",
-    "offset and slope": "Some are stricter, and some spread their scores more widely",
-    "monotone": "Each reviewer has an increasing scale of their own",
-    "order only": "Only each reviewer's own order counts",
-}
 
 # Where a mark stands at the pass mark, in words.
 STANDINGS = {"open": "too close to call"}
@@ -334,7 +326,7 @@ def rungs(ladder: Ladder) -> TextTable:
     """List how often each assumption predicts rightly."""
     rows, verdict = ladder.rungs, {ladder.verdict: " (the verdict)"}
     columns: Columns = {
-        Column("what is assumed"): [ASSUMED[rung.assumption] for rung in rows],
+        Column("what is assumed"): [ASSUMPTIONS[rung.assumption] for rung in rows],
         Column("method that assumes it"): [
             f"{rung.method}{verdict.get(rung.assumption, '')}" for rung in rows
         ],
