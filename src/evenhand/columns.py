@@ -13,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from os.path import commonprefix
@@ -691,6 +691,13 @@ def _choose(part: str, names: Sequence[str], declared: Columns, source: Source) 
             f"The first line must hold the column names, got {columns}. If it holds "
             "scores, say header=False or --no-header; if its numbers name reviewers or "
             "items, say which its rows are with rows= or --rows."
+        )
+    free = Columns(**{part: getattr(declared, part)})
+    for name in likely_columns(part, names, free):
+        role = next(role for role, taken in asdict(declared).items() if taken == name)
+        raise source.whole(
+            f"{name!r} is already the {role}. Say which column is the {part} with "
+            f"{option}."
         )
     raise source.whole(
         f"No column for the {part} among {listing(cut_alike(names)) or 'none at all'}. "

@@ -76,7 +76,10 @@ def test_charts_are_written_as_png_and_svg(desk: Path) -> None:
         (("--anonymise", ""), "anonymise must be given, got ''."),
         (("--scale", "best=AB"), "or best= and a letter"),
         (("--decimal", ";"), "decimal must be '.' or ',', got ';'."),
-        (("--exclude", "P77"), "unknown label 'P77'. Known labels: 'A', 'B'"),
+        (
+            ("--exclude", "P77"),
+            "unknown name 'P77'. Known names: 'A', 'B'",
+        ),
         (("--scale", "good"), "scale must be words from worst to best"),
         (("--with", "examples/nothing.csv"), "There is no such file"),
         (

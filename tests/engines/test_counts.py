@@ -282,7 +282,8 @@ class TestFiles:
         found = self.counted(tmp_path, f"reviewer,item,score\n{rows}")
         assert found.exit_code == 2
         line = 4 if '"' in rows else 3
-        words = f"ratings.csv:{line}: row must have 3 fields like the header, got {got}"
+        fields = "1 field" if got == 1 else f"{got} fields"
+        words = f"ratings.csv:{line}: the line has {fields}, the header 3."
         assert words in found.stderr
 
     def test_decimal_commas_are_read_where_commas_do_not_separate(

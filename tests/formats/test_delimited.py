@@ -124,8 +124,8 @@ def test_a_row_of_another_width_is_refused_with_its_line(
     text = f'a,b\n{stray}"x\ny",z\n{row}\n'
     line = 5 if stray else 4
     assert read(text) == (
-        f"a.csv:{line}: row must have 2 fields like the header, got {count}. "
-        "Fields are separated by commas; name another sign with delimiter= or "
+        f"a.csv:{line}: the line has {count} field{'s' * (count > 1)}, the header 2. "
+        "Read with commas; if the file uses another sign, name it with delimiter= or "
         "--delimiter."
     )
 
@@ -134,8 +134,8 @@ def test_a_row_of_another_width_is_refused_with_its_line(
 def test_a_long_row_does_not_make_up_for_a_short_one(rows: str) -> None:
     count = rows.partition("\n")[0].count(",") + 1
     assert read(f"a,b\n{rows}") == (
-        f"a.csv:2: row must have 2 fields like the header, got {count}. "
-        "Fields are separated by commas; name another sign with delimiter= or "
+        f"a.csv:2: the line has {count} field{'s' * (count > 1)}, the header 2. "
+        "Read with commas; if the file uses another sign, name it with delimiter= or "
         "--delimiter."
     )
 

@@ -129,7 +129,7 @@ def test_reviews_by_token_are_not_one_person() -> None:
 def test_a_text_called_review_does_not_make_a_table_hotcrps() -> None:
     rows = "1,On tea,Anna,I like it,3\n1,On tea,Bo,So so,2\n"
     ratings = read("paper,title,reviewer,review,score\n" + rows)
-    assert ratings.read_as.startswith("the long form, by columns 'reviewer', 'paper'")
+    assert ratings.read_as.startswith("the long form: reviewer from 'reviewer'")
     assert ratings.reviewer_labels == ("Anna", "Bo")
 
 

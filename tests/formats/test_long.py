@@ -83,7 +83,7 @@ def test_samples_in_long_form_are_read(name: str) -> None:
     assert (ratings.n_reviewers, ratings.n_items) == (12, 10)
     assert ratings.n_ratings == (47 if name == "words.csv" else 48)
     plain = name in ("long.parquet", "long.csv.gz")
-    assert plain or ratings.read_as.startswith("the long form, by columns ")
+    assert plain or ratings.read_as.startswith("the long form: ")
 
 
 def test_words_of_the_sample_keep_their_order() -> None:

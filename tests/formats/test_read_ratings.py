@@ -308,15 +308,13 @@ NOT_UTF8 = (
         ),
         (
             HEADER + "a,b,1\na,c\n",
-            "ratings.csv:3: row must have 3 fields like the header, got 2. "
-            "Fields are separated by commas; name another sign with delimiter= or "
-            "--delimiter.",
+            "ratings.csv:3: the line has 2 fields, the header 3. Read with commas; "
+            "if the file uses another sign, name it with delimiter= or --delimiter.",
         ),
         (
             HEADER + "a,b,1\na,c,7,5\n",
-            "ratings.csv:3: row must have 3 fields like the header, got 4. "
-            "Fields are separated by commas; name another sign with delimiter= or "
-            "--delimiter.",
+            "ratings.csv:3: the line has 4 fields, the header 3. Read with commas; "
+            "if the file uses another sign, name it with delimiter= or --delimiter.",
         ),
         (
             "reviewer,item,score,score \na,b,1,2\n",

@@ -60,7 +60,10 @@ def test_only_some_items_or_reviewers_are_kept() -> None:
     ("options", "message"),
     [
         ({"exclude": "Cy"}, "'Cy' is both an item and a reviewer. Write 'item=Cy' or"),
-        ({"exclude": "Anna"}, "unknown label 'Anna', did you mean 'Ana'? Known labels"),
+        (
+            {"exclude": "Anna"},
+            "unknown name 'Anna', did you mean 'Ana'? Known",
+        ),
         ({"only": "item=z"}, "unknown item 'z'. Known items: 'Bo', 'Cy', 'x', 'y'."),
         ({"exclude": "x", "only": "x"}, "r.csv: There is no rating left."),
     ],

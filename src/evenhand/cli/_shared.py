@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from evenhand.words import exports, figures, tables
     from evenhand.words import page as pages
     from evenhand.words import tables as words
+    from evenhand.words import warnings as warning_words
     from evenhand.words.page import Result
 
     Paths = Mapping[str, str | None]
@@ -58,6 +59,7 @@ else:
     figures = lazy("evenhand.words.figures")
     pages = lazy("evenhand.words.page")
     tables = lazy("evenhand.words.tables")
+    warning_words = lazy("evenhand.words.warnings")
     consoles = lazy("rich.console")
     rich_tables = lazy("rich.table")
     rich_text = lazy("rich.text")
@@ -317,7 +319,8 @@ def show(
 def note(notices: Iterable[DataWarning], seed: int | None = None) -> None:
     """Print notices and the seed to standard error."""
     for notice in notices:
-        click.echo(f"Note ({notice.code}): {printable(notice.message)}", err=True)
+        text = warning_words.warning_text(notice, "line")
+        click.echo(f"Note ({notice.code}): {printable(text)}", err=True)
     if seed is not None:
         click.echo(f"seed {seed}", err=True)
 

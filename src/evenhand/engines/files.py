@@ -136,8 +136,7 @@ def _require_even(path: str, separator: str) -> None:
 
 def _uneven(path: str, line: int, due: int, width: int) -> RatingsError:
     return RatingsError(
-        f"{path}:{line}: row must have {plural(due, 'field')} like the header, got "
-        f"{width}."
+        f"{path}:{line}: the line has {plural(width, 'field')}, the header {due}."
     )
 
 

@@ -289,10 +289,9 @@ def _by_csv(
     for line, row in rows:
         if len(row) != len(header):
             raise RatingsError(
-                f"{name}:{line}: row must have {plural(len(header), 'field')} like "
-                f"the header, got {len(row)}. Fields are separated by "
-                f"{WORDS.get(separator, repr(separator))}; name another sign with "
-                "delimiter= or --delimiter."
+                f"{name}:{line}: the line has {plural(len(row), 'field')}, the header "
+                f"{len(header)}. Read with {WORDS.get(separator, repr(separator))}; "
+                "if the file uses another sign, name it with delimiter= or --delimiter."
             )
     schema = {str(place): pl.String for place in range(len(header))}
     frame = pl.DataFrame([row for _, row in rows], schema, orient="row")

@@ -359,7 +359,8 @@ def _ratings(
     if not long.names.cluster:
         why = f"for {layout.title}: its ratings are read without it"
         refuse_option("cluster", options.columns.cluster, why)
-    because = f", by {reason}" if reason else ""
+    # Where each part of the long form comes from says by which columns.
+    because = f", by {reason}" if reason and layout.name != "long" else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(long.names).items())
     is_plain = layout.name == "long" and named_so
@@ -628,7 +629,7 @@ def _part_of(text: str, labels: dict[str, set[str]]) -> tuple[str, str]:
         or part not in labels
         or any(text in them for them in labels.values())
     ):
-        parts, what, label = list(labels), "label", text
+        parts, what, label = list(labels), "name", text
     label = label.strip()
     there = [part for part in parts if label in labels[part]]
     if not there and label == SELF:

@@ -11,8 +11,6 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from markupsafe import Markup
-
 from evenhand.diagnosis.ladder import CANNOT_TELL
 from evenhand.diagnosis.reviewers import AGAINST, DISAGREEING, LITTLE, UNRELATED
 from evenhand.errors import plural
@@ -23,6 +21,8 @@ from evenhand.words.warnings import warning_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from markupsafe import Markup
 
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.reviewers import Shares
@@ -118,13 +118,16 @@ def count_sentence(shown: Sequence[Shown]) -> str:
     """Say how many findings stand in the way of a ranking.
 
     Examples:
-        >>> weak = Shown("ties", WEAK, "", Markup(), Markup())
+        >>> weak = Shown("ties", WEAK, "", "", "")
         >>> count_sentence([weak, weak])
         'Nothing rules out a ranking. 2 things make it less certain.'
     """
     numbers = Counter(finding.gravity for finding in shown)
-    verbs = (("rules out a ranking", "rule out a ranking"), ("can make it wrong",) * 2)
-    verbs += (("makes it less certain", "make it less certain"),)
+    verbs = (
+        ("rules out a ranking", "rule out a ranking"),
+        ("can make it wrong", "can make it wrong"),
+        ("makes it less certain", "make it less certain"),
+    )
     sentences = [
         f"{plural(numbers[gravity], 'thing')} {verbs[gravity][numbers[gravity] > 1]}."
         for gravity in (IMPOSSIBLE, WRONG, WEAK)

@@ -171,7 +171,8 @@ def plot(result: Any) -> alt.TopLevelMixin:  # noqa: ANN401 - of several rooms
     """
     for chart in figures.figures_of(_ratings(result), result).values():
         return chart
-    raise OptionError("There is nothing to draw. Print the result, or to_frame().")
+    kind = type(result).__name__
+    raise OptionError(f"{kind} has no plot; report() draws it.")
 
 
 def require_html(path: str | PathLike[str]) -> str:
