@@ -46,16 +46,11 @@ PLATFORMS = {
             *("internal id", "prolific pid", "submitdate", "date submitted"),
         ),
     ),
-    "pretalx": Home("answers", ("proposal id",)),
-    "labelstudio": Home("answers", ("annotations",)),
-    "argilla": Home("answers", ("responses",)),
-    "inspect": Home("answers", ("eval.model",)),
-    "peerread": Home("peerread", ("recommendation",)),
     "evaluation": Home(
         "logs",
         (
             *("doc id", "question id", "item type", "item i", "judge score"),
-            *("scorer id", "points earned"),
+            *("scorer id", "points earned", "recommendation"),
         ),
     ),
     "wide": Home("wide"),

@@ -1,8 +1,9 @@
-"""Evaluation logs: judges score the answers of models to prompts.
+"""Records that programs write: judgments of models, answers of annotators, reviews.
 
-One judge on one prompt is a reviewer, because what made the judge strict or the prompt
-hard is the same for all answers; the model is the item. Judges of one prompt may err
-together, so the prompt is offered as the cluster.
+Where a program writes what stands in a table, PROGRAMS. Of an evaluation log one judge
+on one prompt is a reviewer, because what made the judge strict or the prompt hard is
+the same for all answers; the model is the item. Judges of one prompt may err together,
+so the prompt is offered as the cluster.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import polars as pl
 from evenhand.columns import as_series
 from evenhand.errors import listing, quote
 from evenhand.formats import layouts, roles
-from evenhand.formats.documents import SCALARS, entries
-from evenhand.formats.scale import may_be_scores
+from evenhand.formats.documents import SCALARS, flat_fields, top_records
+from evenhand.formats.scale import are_scores, filled_cells, may_be_scores
+from evenhand.formats.tables import as_text, plain
 from evenhand.ratings import FEWEST_CLUSTERS, join_labels
 
 if TYPE_CHECKING:
@@ -33,33 +35,54 @@ MT-Bench | question_id model judgment score | model | judge question_id* turn | 
 Appraise | username item_type score | system | username document* segment* | score
 WMT | doc_id | system | annotator doc_id* | human
 pearmut | user_id item_i | model | user_id item_id* | score
-lm-eval | doc_id filter target | model model_name | task* doc_id* filter |
-CJE | prompt_id judge_score | policy model | judge prompt_id* draw_idx | judge_score
+lm-eval | doc_id filter target | model/model_name | task* doc_id* filter |
+CJE | prompt_id judge_score | policy/model | judge prompt_id* draw_idx | judge_score
 edX | scorer_id points_earned | submission_uuid | scorer_id | points_earned
+inspect_ai | eval samples | model | task scorer sample* epoch | score
+Label Studio | annotations data | id | completed_by/completed_by.email/completed_by.id |
+Argilla | .responses.users | id | user |
+PeerRead | id recommendation comments | file/id | file/id other_keys/# | recommendation
 """
-"""Programs; columns by which their logs are recognised; columns of which the first that
-is there holds the model; columns that name the reviewer together, those of the prompt
-with an asterisk; the column of the score, or nothing where the one number is it."""
+"""Programs; columns or keys by which their records are recognised, one with a point by
+its end; the column of the item; columns that name the reviewer together, those of the
+prompt with an asterisk; the column of the score, or nothing where the one number is it.
+A slash stands between names of which the first that is there counts, # for the row."""
 LEFT_OUT = {
-    "MT-Bench": {"score": r"^-1(?:\.0*)?$"},
-    "Appraise": {"item_type": "^(?:CHK|BAD|REF)", "segment": "tutorial"},
-    "WMT": {"doc_id": "tutorial"},
-    "pearmut": {"item_i": "^(?:welcome|random|goodbye|tutorial)_"},
-    "edX": {"score_type": "^SE$"},
+    "MT-Bench": {"score": (r"^-1(?:\.0*)?$", "failed_judgments")},
+    "Appraise": {
+        "item_type": ("^(?:CHK|BAD|REF)", "control_items"),
+        "segment": ("tutorial", "control_items"),
+    },
+    "WMT": {"doc_id": ("tutorial", "control_items")},
+    "pearmut": {
+        "item_i": ("^(?:welcome|random|goodbye|tutorial)_", "control_items"),
+    },
+    "edX": {"score_type": ("^SE$", "control_items")},
+    "Label Studio": {"was_cancelled": ("(?i)^true$", "cancelled_answers")},
+    "Argilla": {"was_cancelled": ("(?i)^true$", "cancelled_answers")},
+    "PeerRead": {
+        "is meta review": ("(?i)^true$", "meta_reviews"),
+        "recommendation": ("^$", "unscored_comments"),
+    },
 }
-"""By program and column, what is in it where there is no judgment of a model."""
-NO_SCORE = "^(?i:|error|failed|null|none|nan|n/a)$"
+"""By program and column, what is in it where there is no judgment, and the notice."""
+NO_JUDGMENT = "^(?i:|error|failed|null|none|nan|n/a)$"
 NO_METRIC = re.compile(
-    r".*\..*|doc|doc_id|target|arguments|(?:filtered_)?resps|filter|metrics|"
-    r"(?:doc|prompt|target)_hash|model|model_name|task|file"
+    r".*\..*|doc|doc_id|target|arguments|(?:filtered_)?resps|filter|metrics|#|id|title|"
+    r"(?:doc|prompt|target)_hash|model|model_name|task|file|was_cancelled|completed_by"
 )
-"""Columns of lm-eval that hold no score."""
+"""Columns that hold no score where the one number is it."""
 PATHS = {
     "lm-eval": r"(?:(?P<model>[^/\\]+)[/\\])?samples_(?P<task>.+?)(?:_[0-9]{4}-.*)?$",
     "CJE": r"(?P<policy>[^/\\]+?)(?:_responses)?$",
 }
 """What the path of a file, without its ending, tells of its rows."""
 WAVE = re.compile("human([0-9]*)")
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""What inspect_ai's scorers write: correct, partial, incorrect, no answer."""
+RATED = ("rating", "number", "choices")
+"""Types of Label Studio's results that may be scores."""
+RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 FILE = "file"
 """Column of the file that a row is from, if several were read."""
 
@@ -70,33 +93,50 @@ class Log:
 
     program: str
     marks: list[str]
-    model: list[str]
+    item: list[str]
     reviewer: list[str]
     score: str
 
     @classmethod
     def of(cls, line: str) -> Log:
         """Take a line of PROGRAMS apart."""
-        program, marks, model, reviewer, score = map(str.strip, line.split("|"))
-        return cls(program, marks.split(), model.split(), reviewer.split(), score)
+        program, marks, item, reviewer, score = map(str.strip, line.split("|"))
+        return cls(program, marks.split(), item.split("/"), reviewer.split(), score)
 
     @property
     def prompt(self) -> list[str]:
         """Columns of the prompt."""
         return [name[:-1] for name in self.reviewer if name.endswith("*")]
 
+    def why(self, table: Table) -> str:
+        """Say by which columns or keys records are this program's, or nothing."""
+        if reason := table.why(*self.marks):
+            flat = self.program not in UNFOLD or table.why(*self.item, self.score)
+            return reason if flat or [*self.judgments(table)] else ""
+        records, end = top_records(table.document), self.marks[-1]
+        keys = [key for record in records[:1] for key in record]
+        if end.startswith("."):
+            keys = [key for key in keys if key.endswith(end)][:1]
+        elif not all({*self.marks} <= record.keys() for record in records):
+            return ""
+        marks = [key for key in keys if key in self.marks or key.endswith(end)]
+        return f"keys {listing(marks)}" if marks else ""
+
     def judgments(self, table: Table) -> Iterator[tuple[int, Entry]]:
         """Yield the judgments within a document, each with the place of its entry."""
-        unfold = UNFOLD.get(self.program)
-        if unfold and table.document is not None:
-            for place, entry in enumerate(entries(table.document, table.source)):
-                yield from ((place, entry | fields) for fields in unfold(entry))
+        if (unfold := UNFOLD.get(self.program)) is None:
+            return
+        for place, entry in enumerate(top_records(table.document)):
+            try:
+                yield from ((place, fields) for fields in unfold(entry))
+            except ValueError as error:
+                raise table.source.at(place, str(error)) from None
 
 
 def _name_judge(entry: Entry) -> Iterator[Entry]:
     """Take the judge's name from a list of it and its prompt."""
     judge = entry.get("judge")
-    yield {"judge": judge[0] if isinstance(judge, list) and judge else judge}
+    yield entry | {"judge": judge[0] if isinstance(judge, list) and judge else judge}
 
 
 def _unfold_waves(entry: Entry) -> Iterator[Entry]:
@@ -105,7 +145,8 @@ def _unfold_waves(entry: Entry) -> Iterator[Entry]:
         for key, score in _items(marks):
             if wave := WAVE.fullmatch(key):
                 annotator = marks.get(f"annotator{wave[1]}", key)
-                yield {"system": system, "annotator": annotator, "human": score}
+                fields = {"system": system, "annotator": annotator, "human": score}
+                yield entry | fields
 
 
 def _unfold_segments(entry: Entry) -> Iterator[Entry]:
@@ -120,19 +161,84 @@ def _unfold_segments(entry: Entry) -> Iterator[Entry]:
         text = dict(_items(texts[place])) if place < len(texts) else {}
         for model, marks in _items(models):
             fields = {"model": model, "item_id": text.get("item_id", number)}
-            yield fields | {"score": dict(_items(marks)).get("score")}
+            yield entry | fields | {"score": dict(_items(marks)).get("score")}
+
+
+def _unfold_samples(entry: Entry) -> Iterator[Entry]:
+    """Take what each of inspect_ai's scorers says of each sample."""
+    about = dict(_items(entry.get("eval")))
+    shared = {"model": about.get("model"), "task": about.get("task")}
+    for sample in _objects(entry.get("samples")):
+        named = _items(sample.get("scores"))
+        values = flat_fields(
+            {name: dict(_items(v)).get("value", v) for name, v in named}
+        )
+        for scorer, value in values.items() or [("", None)]:
+            grade = GRADES.get(value, value) if isinstance(value, str) else value
+            score = float(grade) if isinstance(grade, int | float) else grade
+            place = {"sample": sample.get("id"), "epoch": sample.get("epoch") or 1}
+            yield shared | place | {"scorer": scorer, "score": score}
+
+
+def _unfold_annotations(entry: Entry) -> Iterator[Entry]:
+    """Take the answers of each annotation of Label Studio."""
+    shared = flat_fields({"id": entry.get("id"), "data": entry.get("data")})
+    for annotation in _objects(entry.get("annotations")):
+        names = ("completed_by", "was_cancelled")
+        answers = {
+            as_text(result.get("from_name")): dict(_items(result.get("value"))).get(
+                kind
+            )
+            for result in _objects(annotation.get("result"))
+            if (kind := result.get("type")) in RATED
+        }
+        more = flat_fields({name: annotation.get(name) for name in names})
+        yield flat_fields(answers) | shared | more
+
+
+def _unfold_responses(entry: Entry) -> Iterator[Entry]:
+    """Take the responses of each user of Argilla."""
+    shared = {name: value for name, value in entry.items() if RESPONSES not in name}
+    rows: dict[str, Entry] = {}
+    for question in (key.removesuffix(USERS) for key in entry if key.endswith(USERS)):
+        parts = (entry.get(question + part) for part in (USERS, RESPONSES, STATUS))
+        users, values, states = (
+            part if isinstance(part, list) else [] for part in parts
+        )
+        states = states or ["submitted"] * len(users)
+        people = [*map(as_text, users)]
+        if not len(values) == len(states) == len({*people}) == len(users):
+            raise ValueError(f"{question + RESPONSES} must be one of each user")
+        for user, value, state in zip(people, values, states, strict=True):
+            answers = rows.setdefault(user, {})
+            if state == "submitted":
+                answers[question] = value
+    for user, answers in rows.items():
+        yield answers | shared | {"user": user, "was_cancelled": not answers}
 
 
 def _items(value: object) -> list[tuple[str, Any]]:
     return [*value.items()] if isinstance(value, dict) else []
 
 
+def _objects(value: object) -> list[Entry]:
+    several = value if isinstance(value, list) else []
+    return [entry for entry in several if isinstance(entry, dict)]
+
+
 LOGS = [Log.of(line) for line in PROGRAMS.strip().splitlines()]
-UNFOLD = {"MT-Bench": _name_judge, "WMT": _unfold_waves, "pearmut": _unfold_segments}
+UNFOLD = {
+    "MT-Bench": _name_judge,
+    "WMT": _unfold_waves,
+    "pearmut": _unfold_segments,
+    "inspect_ai": _unfold_samples,
+    "Label Studio": _unfold_annotations,
+    "Argilla": _unfold_responses,
+}
 
 
 def recognise(table: Table, _: layouts.ReadOptions) -> str:
-    """Say why a table is an evaluation log: it has the columns of one.
+    """Say why a table is what a program wrote: it has the columns of one.
 
     Examples:
         >>> from evenhand.columns import Source
@@ -141,16 +247,8 @@ def recognise(table: Table, _: layouts.ReadOptions) -> str:
         >>> recognise(table, layouts.ReadOptions())
         "columns 'prompt_id' and 'judge_score' of CJE"
     """
-    log = _log_of(table)
-    return f"{table.why(*log.marks)} of {log.program}" if log else ""
-
-
-def _log_of(table: Table) -> Log | None:
-    for log in LOGS:
-        flat = log.program not in UNFOLD or table.why(*log.model, log.score)
-        if table.why(*log.marks) and (flat or any(True for _ in log.judgments(table))):
-            return log
-    return None
+    reasons = ((log.why(table), log.program) for log in LOGS)
+    return next((f"{why} of {program}" for why, program in reasons if why), "")
 
 
 def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
@@ -164,19 +262,19 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         >>> read(table, layouts.ReadOptions()).origin
         "item from 'policy', reviewer from 'prompt_id', score from 'judge_score'"
     """
-    log, declared = _log_of(table), options.columns
+    log, declared = next((log for log in LOGS if log.why(table)), None), options.columns
     if log is None:
         raise table.source.whole(
-            f"No evaluation log has these columns: {listing(table.columns)}. Name them "
-            "with --reviewer, --item and --score."
+            f"No program that is known writes these columns: {listing(table.columns)}. "
+            "Name them with --reviewer, --item and --score."
         )
     table = _with_path(log, _unfold(log, table))
-    model = table.find(*log.model)
+    item = table.find(*log.item)
     if declared.item or not log.prompt:
-        model = table.column_for("item", declared.item, *log.model)
+        item = table.column_for("item", declared.item, *log.item)
     score = _score_of(log, table, declared.score)
     table = table.leave_out("judgment", _reasons(log, table, score))
-    models = table.texts(model) if model else [""]
+    models = table.texts(item) if item else [""]
     if len({*models}) == 1 and log.prompt:
         name = f", {quote(models[0])}," if models[0] else ""
         raise table.source.whole(
@@ -188,7 +286,9 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         name = table.column_for("score", wanted or score)
         return name, table.columns[name]
 
-    return roles.long_form(table, options, choose, model, partial(_reviewers, log))
+    titles = roles.titles_by_item(table.texts(item), table.texts("title", "data.title"))
+    writers = partial(_reviewers, log)
+    return roles.long_form(table, options, choose, item, writers, titles)
 
 
 def _unfold(log: Log, table: Table) -> Table:
@@ -201,6 +301,8 @@ def _unfold(log: Log, table: Table) -> Table:
         if any(value is not None for value in values):
             columns[name] = as_series(values)
     source = table.source.keep([place for place, _ in judgments])
+    if not judgments and not table.why(*log.marks):
+        raise table.source.whole("The records hold no answer.")
     return replace(table, columns=columns, source=source) if judgments else table
 
 
@@ -223,35 +325,53 @@ def _score_of(log: Log, table: Table, wanted: str) -> str:
     """Return the column of the score; of several that may be it the user names one."""
     if wanted or log.score:
         return table.column_for("score", wanted, log.score)
+    used = {*log.item, *log.reviewer}
     free = [name for name in table.columns if not NO_METRIC.fullmatch(name)]
-    metrics = [name for name in free if may_be_scores(table.columns[name])]
-    only = metrics[0] if len(metrics) == 1 else ""
-    return only or roles.choose_score("", metrics, table.source)
+    metrics = {
+        name: filled_cells(table.columns[name])
+        for name in free
+        if name not in used and may_be_scores(table.columns[name])
+    }
+    numbers = [
+        name
+        for name, cells in metrics.items()
+        if are_scores(cells).all() and not roles.ABOUT_REVIEWERS.search(plain(name))
+    ]
+    only = numbers[0] if len(numbers) == 1 else ""
+    return only or roles.choose_score("", numbers or [*metrics], table.source)
 
 
 def _reasons(log: Log, table: Table, score: str) -> Reasons:
     """Return what is no judgment of a model, and why."""
+    rows = pl.DataFrame([table.cells(name).alias(name) for name in table.columns])
     patterns = LEFT_OUT.get(log.program, {})
-    failed = f"{NO_SCORE}|{patterns.get(score, NO_SCORE)}"
-    controls = pl.Series([False] * table.height)
-    for column in patterns.keys() - {score}:
-        controls |= table.cells(column).str.contains(patterns[column])
-    failures = table.cells(score).str.contains(failed)
-    return {"control_items": controls, "failed_judgments": failures}
+    reasons: dict[str, pl.Series] = {}
+    for column, (pattern, code) in patterns.items():
+        matches = table.cells(column).str.contains(pattern)
+        reasons[code] = reasons[code] | matches if code in reasons else matches
+    failed = table.cells(score).str.contains(NO_JUDGMENT)
+    failed = failed | reasons.pop("failed_judgments", failed)
+    first = rows.select(pl.struct(pl.all()).is_first_distinct()).to_series()
+    return {**reasons, "failed_judgments": failed, "repeated_records": ~first}
 
 
 def _reviewers(log: Log, table: Table) -> roles.Writers:
     """Return the reviewer of each judgment, a judge on a prompt; offer clusters."""
-    names = (table.find(name.rstrip("*")) for name in log.reviewer)
+    rows = {"#": pl.Series(range(1, table.height + 1))}
+    numbered = replace(table, columns={**rows, **table.columns})
+    names = (numbered.find(*name.rstrip("*").split("/")) for name in log.reviewer)
     parts, prompts = (
         [*filter(None, names)],
         [*filter(None, map(table.find, log.prompt))],
     )
-    labels = join_labels(parts, table.columns, table.source)
+    labels = join_labels(parts, numbered.columns, table.source)
     if prompts:
         clusters = join_labels(prompts, table.columns, table.source).n_unique()
         if FEWEST_CLUSTERS <= clusters < labels.n_unique():
             table = table.warn("prompts", column="+".join(prompts), prompts=clusters)
+    # Names that start again in every file are nobody's.
+    hidden = table.height * any(name.endswith("#") for name in log.reviewer)
+    table = roles.pseudonyms(table, hidden, "openreview")
     return (" + ".join(map(repr, parts)), labels), table
 
 

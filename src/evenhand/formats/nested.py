@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from evenhand.columns import Columns, candidates, find_columns
 from evenhand.errors import RatingsError, listing
-from evenhand.formats import peerread
 from evenhand.formats.documents import LISTS, flat_fields, flatten, top_records
 from evenhand.formats.layouts import layout_of
 from evenhand.formats.tables import Table
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
 Fields = dict[str, object]
 Path = tuple[str, ...]
 """The keys of lists, from the outermost to that which is meant."""
-READ_WHOLE = (
-    *("openreview", "hotcrp", "labelstudio", "argilla", "pretalx", "inspect"),
-    "evaluation",
-)
+READ_WHOLE = ("openreview", "hotcrp", "evaluation")
 """Layouts that take documents apart themselves."""
 PARENT = "parent."
 FILE = "file"
@@ -60,7 +56,7 @@ def unfold(table: Table, options: ReadOptions) -> tuple[Table, ReadOptions]:
     """
     parents = top_records(table.document)
     lists = dict.fromkeys(path for parent in parents for path in _lists(parent))
-    if options.format in READ_WHOLE or not lists:
+    if options.format in READ_WHOLE[:2] or not lists:
         return _require_no_sheet(table, options), options
     if not options.sheet and _is_readable(table, options):
         return table, options
@@ -161,11 +157,7 @@ def _choose(table: Table, tables: dict[Path, Table], options: ReadOptions) -> Pa
         if options.sheet not in names:
             raise table.source.unknown("list", options.sheet, names)
         return names[options.sheet]
-    sure = [
-        path
-        for path, rows in tables.items()
-        if _is_readable(rows, options) or peerread.recognise(rows, options)
-    ]
+    sure = [path for path, rows in tables.items() if _is_readable(rows, options)]
     # What is inside a list of ratings has all the ratings' fields, too.
     sure = [
         path for path in sure if not any(path[:n] in sure for n in range(len(path)))

@@ -157,7 +157,6 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "repeated_records": "{rows:#review} that {rows:repeats|repeat} another word for "
     "word left out.",
     "cancelled_answers": "{rows:#answer} that {rows:was|were} not submitted left out.",
-    "unscored_samples": "{rows:#sample} without a score left out.",
     "empty_lists": "{rows:#record} without any {list!r} left out.",
     "failed_judgments": "{rows:#judgment} without a score left out.",
     "control_items": "{rows:#judgment} of control items left out.",
