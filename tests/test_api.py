@@ -26,6 +26,7 @@ PUBLIC = {
     "RatingsError",
     "RecordError",
     "Scenario",
+    "Selection",
     "Simulation",
     "Warp",
     "assign",
@@ -43,6 +44,7 @@ PUBLIC = {
     "rank",
     "read_counts",
     "read_ratings",
+    "select",
     "simulate",
     "warp",
     "weights",
@@ -60,7 +62,7 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_public_names_are_these() -> None:
     assert set(evenhand.__all__) == PUBLIC
-    assert len(PUBLIC) <= 39
+    assert len(PUBLIC) <= 41
 
 
 def test_every_public_name_can_be_reached_and_no_other() -> None:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from evenhand.method import methods as methods
     from evenhand.ranking.ranking import Ranking as Ranking
     from evenhand.ranking.ranking import rank as rank
+    from evenhand.ranking.selection import Selection as Selection
+    from evenhand.ranking.selection import select as select
     from evenhand.ratings import Ratings as Ratings
 
 _HOMES = {
@@ -58,6 +60,7 @@ _HOMES = {
     "engines.pairs": "count_pairs",
     "ab.comparison": "compare Comparison",
     "ranking.ranking": "rank Ranking",
+    "ranking.selection": "select Selection",
     "grading": "grade Grades",
     "claims": "Certificate",
     "designs.drawing": "assign",

@@ -402,6 +402,17 @@ class Ratings:
         labels = tuple(self.reviewer_labels[code] for code in kept.tolist())
         return self._take_rows(rows, labels, np.searchsorted(kept, self.reviewer_codes))
 
+    def with_scores(self, scores: Scores) -> Ratings:
+        """Return the same ratings with other scores; codes stand for labels.
+
+        Examples:
+            >>> Ratings(["a"], ["x"], [1]).with_scores(np.array([2.0])).scores.tolist()
+            [2.0]
+        """
+        codes, weights = (self.reviewer_codes, self.item_codes), self.weights
+        more: Any = {"all_items": range(self.n_items), "people": True}
+        return type(self)(*codes, scores, weights=weights, **more)
+
     @property
     def public(self) -> Ratings:
         """The same ratings as outputs list them, in the order of the labels."""

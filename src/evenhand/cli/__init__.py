@@ -28,6 +28,7 @@ OWN = (
     "compare",
     "rank",
     "grade",
+    "select",
     "check",
     "count",
     "query",
@@ -140,6 +141,7 @@ def cli() -> None:
       evenhand compare ratings.csv       which of two items is better
       evenhand rank ratings.csv          order many items
       evenhand grade ratings.csv         give marks, with their errors
+      evenhand select ratings.csv        choose some, with a fair lottery
       evenhand check ratings.csv         what the ratings can support
       evenhand assign --help             draw who reviews what, for all to check
       evenhand serve                     collect ratings in the browser

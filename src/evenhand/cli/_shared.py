@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from evenhand.cli import audit as audit_command
     from evenhand.designs.assignment import Assignment
     from evenhand.engines import counts as score_counts
-    from evenhand.formats import anonymise, layouts
+    from evenhand.formats import anonymise, layouts, lists
     from evenhand.formats import reading as rating_files
     from evenhand.formats.layouts import ReadOptions
     from evenhand.ranking import results
@@ -52,6 +52,7 @@ else:
     score_counts = lazy("evenhand.engines.counts")
     anonymise = lazy("evenhand.formats.anonymise")
     layouts = lazy("evenhand.formats.layouts")
+    lists = lazy("evenhand.formats.lists")
     rating_files = lazy("evenhand.formats.reading")
     results = lazy("evenhand.ranking.results")
     records = lazy("evenhand.records.record")
@@ -343,6 +344,10 @@ class Job:
         self._shown = {name: take(name) for name in ("as_json", "output")}
         self.seed, self.explain = take("seed"), take("explain", None)
         self._file, self._record = take("file"), take("record", None)
+        intervals = take("intervals", None)
+        if (self._file is None) == (intervals is None):
+            raise OptionError("select takes FILE or --intervals FILE: give one.")
+        self._file = self._file or intervals
         evidence = take("assignment", None)
         reading, companion = take_reading(options)
         if command != "rank" and reading.columns.cluster:
@@ -362,7 +367,12 @@ class Job:
         if self._key is not None and evidence is not None:
             raise OptionError("--anonymise must be left out with --assignment.")
         counts = command == "compare"
-        self.ratings, self._files = read(self._file, reading, companion, counts=counts)
+        if intervals is None:
+            self.ratings, self._files = read(
+                self._file, reading, companion, counts=counts
+            )
+        else:
+            self.ratings, self._files = lists.read_intervals(intervals), []
         # A report lists scores one by one, so that one of too many is refused now.
         self._listed = self.ratings
         if self._report is not None or self._charts is not None or self._exports:

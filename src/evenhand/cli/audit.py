@@ -14,10 +14,14 @@ from evenhand.lazy import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.formats import lists
     from evenhand.records import bundle as bundles
+    from evenhand.records import record as records
     from evenhand.records import replay
     from evenhand.records.replay import Audit
 else:
+    lists = lazy("evenhand.formats.lists")
+    records = lazy("evenhand.records.record")
     bundles = lazy("evenhand.records.bundle")
     replay = lazy("evenhand.records.replay")
 
@@ -46,14 +50,14 @@ def command(
 ) -> None:
     """Verify a record by replaying every step.
 
-    RECORD is a decision of compare or rank --record, or an assignment: the folder of
-    evenhand assign, or its record; or the bundle (.zip) that an evaluation of evenhand
-    serve published, which holds all that it needs. Checked in turn: the record against
-    its hashes, the assignment's seal against the published one, the secret against the
-    seal, the assignment and its amendments against the seed, the ratings against the
-    assignment, and the decision against the ratings; of a bundle also its log, its
-    payloads and the decision's seed, and who is which code, for those who may know it.
-    Steps without input are reported as not checked.
+    RECORD is a decision of compare, rank or select --record, or an assignment: the
+    folder of evenhand assign, or its record; or the bundle (.zip) that an evaluation of
+    evenhand serve published, which holds all that it needs. Checked in turn: the record
+    against its hashes, the assignment's seal against the published one, the secret
+    against the seal, the assignment and its amendments against the seed, the ratings
+    against the assignment, and the decision against the ratings; of a bundle also its
+    log, its payloads and the decision's seed, and who is which code, for those who may
+    know it. Steps without input are reported as not checked.
 
     Exit code 0: nothing differs; 1: something does, and the first is named; 2: a file
     cannot be read, or is not an evenhand record.
@@ -92,7 +96,9 @@ def _replay(
     files["--anonymise"] = reading.anonymise
     _shared.check_paths({"--output": options["output"]}, files)
     read: Any = None
-    if ratings is not None:
+    if ratings is not None and records.from_intervals(record):
+        read = lists.read_intervals(ratings)
+    elif ratings is not None:
         read, new = _shared.read(ratings, reading, companion, counts=True)
         if new:
             raise must_be("--anonymise", "the key of the decision", new[0].path)

@@ -10,12 +10,17 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
 
 from evenhand.columns import (
     ALIASES,
     CANONICAL_INTEGER,
     FORMULA_START,
+    Source,
+    code_labels,
     is_alias,
     label_series,
     number_series,
@@ -25,15 +30,21 @@ from evenhand.designs.design import RandomDesign, as_design
 from evenhand.errors import listing
 from evenhand.formats.delimited import check_text, read_cells
 from evenhand.formats.files import fetch
-from evenhand.formats.tables import decimal_points, read_table
+from evenhand.formats.tables import Table, decimal_points, read_table
+from evenhand.lazy import lazy
+from evenhand.ratings import frame_columns, is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from evenhand.arrays import Scores
     from evenhand.claims import Label
     from evenhand.designs.assignment import Assignment
     from evenhand.formats.files import File
-    from evenhand.formats.tables import Table
+    from evenhand.ranking import selection
+    from evenhand.ranking.selection import Intervals
+else:
+    selection = lazy("evenhand.ranking.selection")
 
 FORMULA = re.compile(f"'*{FORMULA_START}")
 
@@ -102,12 +113,19 @@ def read_pairs(
     return list(zip(_labels(table, *first), _labels(table, *second), strict=True))
 
 
-def read_marks(path: str, decimal: str = "") -> dict[str, float]:
-    """Read marks that items have already.
+def read_marks(
+    path: str,
+    decimal: str = "",
+    what: str = "mark",
+    columns: tuple[str | None, str | None] = (None, None),
+) -> dict[str, float]:
+    """Read marks that items have already, or what else is a number.
 
     Args:
         path: Table with a column for the item and one for its mark.
         decimal: Decimal sign, "." or ","; empty if the file tells.
+        what: What the number is.
+        columns: Names of the two columns, None for those that are named so.
 
     Returns:
         The mark of each item.
@@ -117,15 +135,64 @@ def read_marks(path: str, decimal: str = "") -> dict[str, float]:
             number, or an item has two.
     """
     table = decimal_points(read_table(fetch(path)), decimal)
-    labels, column = _labels(table, "item"), _column(table, "mark")
+    labels = _labels(table, "item", columns[0])
+    column = columns[1] and table.column_for(what, columns[1])
+    column = column or _column(table, what)
     marks, missing = number_series(table.columns[column], column, table.source)
     by_label: dict[str, float] = {}
     for row, (label, mark) in enumerate(zip(labels, marks.tolist(), strict=True)):
         if missing[row]:
             raise table.source.at(row, f"{column} must be a number, got nothing")
         if by_label.setdefault(label, mark) != mark:
-            raise table.source.at(row, f"{label!r} must have one mark, got two")
+            raise table.source.at(row, f"{label!r} must have one {what}, got two")
     return by_label
+
+
+def read_intervals(data: Any) -> Intervals:  # noqa: ANN401 - a path or any dataframe
+    """Read intervals of items' values.
+
+    Args:
+        data: Path or dataframe with columns item, low, high and maybe estimate, for
+            which the middle stands otherwise.
+
+    Raises:
+        RatingsError: If it cannot be read, a column is missing, a value is no number,
+            an interval is turned round or an item has two.
+
+    Examples:
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"item": ["x", "y"], "low": [1, 2], "high": [3, 4]})
+        >>> read_intervals(frame).values[0].tolist()
+        [2.0, 3.0]
+    """
+    if is_frame(data):
+        table = Table.of(frame_columns(data), Source())
+    else:
+        table = decimal_points(read_table(fetch(data)), "")
+    labels, codes = code_labels(
+        label_series(table.columns[_column(table, "item")], "item", table.source)
+    )
+    low, high = (_numbers(table, name) for name in ("low", "high"))
+    estimate = (low + high) / 2
+    if table.find("estimate"):
+        estimate = _numbers(table, "estimate")
+    for row in np.flatnonzero((low > estimate) | (estimate > high)).tolist():
+        numbers = f"{low[row]:g}, {estimate[row]:g} and {high[row]:g}"
+        text = f"low, estimate and high must not fall, got {numbers}"
+        raise table.source.at(row, text)
+    for row in np.flatnonzero(pl.Series(codes).is_first_distinct().not_()).tolist():
+        name = labels[codes[row]]
+        raise table.source.at(row, f"{name!r} must have one interval, got two")
+    values = np.stack([estimate, low, high])
+    return selection.Intervals(labels, values[:, np.argsort(codes)])
+
+
+def _numbers(table: Table, name: str) -> Scores:
+    column = table.column_for(name, name)
+    numbers, missing = number_series(table.columns[column], name, table.source)
+    for row in np.flatnonzero(missing).tolist():
+        raise table.source.at(row, f"{name} must be a number, got nothing")
+    return numbers
 
 
 def to_csv(assignment: Assignment) -> str:

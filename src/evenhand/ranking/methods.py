@@ -263,13 +263,7 @@ class RankMethod(Method):
         self, ratings: Ratings, sets: Sequence[Scores], seed: int
     ) -> list[Codes]:
         """Order items by other scores that keep each reviewer's order and ties."""
-        # Codes do for labels, and keep their order.
-        codes, weights = (ratings.reviewer_codes, ratings.item_codes), ratings.weights
-        more: Any = {"all_items": range(ratings.n_items), "people": True}
-        again = (
-            type(ratings)(*codes, scores, weights=weights, **more) for scores in sets
-        )
-        return [self.order_items(data, seed) for data in again]
+        return [self.order_items(ratings.with_scores(each), seed) for each in sets]
 
     def order_items(self, ratings: Ratings, seed: int) -> Codes:
         """Order items, or refuse, without a word on how sure the order is."""

@@ -30,9 +30,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from evenhand.arrays import frozen
-from evenhand.claims import LEVEL
+from evenhand.claims import CONFIDENCE, LEVEL
 from evenhand.errors import require_whole
 from evenhand.lazy import lazy
 from evenhand.posets.graph import spans
@@ -90,6 +91,9 @@ class RankUncertainty:
         level: Probability that an interval has at least.
         draws: How many rankings were drawn; 0 if probabilities were worked out.
         clusters: How many clusters there are to draw from; 0 without them.
+        values: Rows of estimates and of the lower and upper ends of their intervals, by
+            item code; all intervals hold at once with a probability of 95%. None if
+            values were not drawn by a model.
     """
 
     order: Codes
@@ -103,6 +107,7 @@ class RankUncertainty:
     _above: Table | None = field(default=None, repr=False)
     _ranks: Ranks | None = field(default=None, repr=False)
     clusters: int = 0
+    values: Table | None = field(default=None, repr=False)
 
     def p_top(self, k: int) -> Table:
         """Return the probability of each item, by code, to be among the best k.
@@ -238,7 +243,10 @@ def from_fit(
     sizes = (min(step, number - begin) for begin in range(0, number, step))
     units = (uniforms(source, (size, len(values))) for size in sizes)
     draws = (values + spread * standard_normal(part) for part in units)
-    return _from_ranks(order, draws, seed, MODEL)
+    # By Sidak's inequality this holds for normal errors that are correlated, too.
+    reach = spread * ndtri((1 + CONFIDENCE ** (1 / len(values))) / 2)
+    ends = frozen(np.stack([values, values - reach, values + reach]))
+    return replace(_from_ranks(order, draws, seed, MODEL), values=ends)
 
 
 def from_clusters(
@@ -312,11 +320,33 @@ def from_model(
     if ratings.n_items <= JOINT_ITEMS:
         values = method.draw_values(ratings, fit, _number_of_draws(order), seed)
         if values is not None:
-            return _from_ranks(order, [values], seed, MODEL)
+            ends = _joint_intervals(fit, np.bincount(ratings.item_codes), values)
+            return replace(_from_ranks(order, [values], seed, MODEL), values=ends)
     errors = method.errors(ratings, fit)
     if errors is None:
         return None
     return from_fit(fit, seed, order=order, errors=errors)
+
+
+def _joint_intervals(fit: Fit, counts: Codes, draws: Table) -> Table:
+    """Return estimates and intervals that hold all at once, in units of the estimates.
+
+    Items with equal estimates from equally many ratings share what chance leaves
+    between their draws, so that they have equal intervals.
+    """
+    alike = np.stack([fit.estimates, counts])
+    same = np.unique(alike, axis=1, return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(same)
+    centre, square = (
+        (np.bincount(same, moment) / sizes)[same]
+        for moment in (draws.mean(axis=0), draws.var(axis=0))
+    )
+    spread = np.maximum(np.sqrt(square), np.finfo(np.float64).tiny)
+    farthest = (np.abs(draws - centre) / spread).max(axis=1)
+    reach = spread * np.quantile(farthest, CONFIDENCE, method="higher")
+    unit = fit.estimates.std() / centre.std() if np.ptp(centre) else 1.0
+    ends = np.stack([centre, centre - reach, centre + reach])
+    return frozen(fit.estimates.mean() + unit * (ends - centre.mean()))
 
 
 def _number_of_draws(order: Order) -> int:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from evenhand.ab.comparison import Comparison
     from evenhand.ranking.results import Ranking
+    from evenhand.ranking.selection import Selection
     from evenhand.records.canonical import Record
 
 KINDS = {
@@ -132,6 +133,13 @@ def read_hex(path: str | os.PathLike[str], kind: str) -> str:
     return str(require_intact(record, name).get(kind))
 
 
+def from_intervals(path: str | os.PathLike[str]) -> bool:
+    """Say whether a record is of a selection by intervals that ratings do not give."""
+    result = read_record(path).get("result")
+    source = result.get("intervals") if is_dict(result) else None
+    return is_dict(source) and source.get("source") == "file"
+
+
 def text_of(record: Record) -> str:
     """Return a record as the text of its file, in its canonical form."""
     return f"{canonical(record)}\n"
@@ -160,12 +168,12 @@ def assignment_record(assignment: Assignment) -> Record:
 
 
 def decision_record(
-    result: Comparison | Ranking, assignment: Assignment | None = None
+    result: Comparison | Ranking | Selection, assignment: Assignment | None = None
 ) -> Record:
-    """Return the record of a comparison or a ranking.
+    """Return the record of a comparison, a ranking or a selection.
 
     Args:
-        result: What `compare` or `rank` returned.
+        result: What `compare`, `rank` or `select` returned.
         assignment: The assignment that the ratings came from, if it was given to them.
 
     Raises:

@@ -19,6 +19,8 @@ from evenhand.formats.anonymise import CODED
 from evenhand.method import Method, as_method
 from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.ranking import rank
+from evenhand.ranking.selection import SCHEMA as SELECTION
+from evenhand.ranking.selection import select
 from evenhand.records.canonical import (
     ABSENT,
     Mismatch,
@@ -43,13 +45,16 @@ if TYPE_CHECKING:
     from evenhand.claims import Backing
     from evenhand.designs.assignment import Assignment
     from evenhand.ranking.results import Ranking
+    from evenhand.ranking.selection import Selection
     from evenhand.ratings import Ratings
     from evenhand.records.canonical import Record
 
 FIELDS = ("schema", "result", "assignment", "version", "hashes", "sha256")
-RESULTS: dict[str, tuple[type[Method], Callable[..., Comparison | Ranking]]] = {
+RESULTS: dict[str, tuple[type[Method], Callable[..., Comparison | Ranking | Selection]]]
+RESULTS = {
     "evenhand.compare/1": (Rule, compare),
     "evenhand.rank/1": (RankMethod, rank),
+    SELECTION: (RankMethod, select),
 }
 OWN = ("checked_on_data", "own_function")
 Status = Literal["same", "differs", "unchecked"]
@@ -275,7 +280,8 @@ def audit_decision(trail: Trail, record: Record, name: str) -> None:
     _whole(trail, record, "record")
     result, came = record.get("result"), record.get("assignment")
     if not is_dict(result) or result.get("schema") not in RESULTS:
-        raise RecordError(f"{name}: result must be a comparison or a ranking.")
+        kinds = "a comparison, a ranking or a selection"
+        raise RecordError(f"{name}: result must be {kinds}.")
     # A decision has these fields only, and the version of its result.
     usual = {**dict.fromkeys(FIELDS), **record, "version": result.get("version")}
     if came is not None and not (is_dict(came) and set(came) == {"sha256"}):
@@ -409,13 +415,34 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
     # Secret and seal have checks of their own; what was not given is taken on trust
     # here, so that all else of the certificate is checked.
     trusted = drawn and replace(drawn, backing=backing)
-    replay = _decide(result, name, ratings, trusted, trail.sealed)
+    secret = _check_draw(trail, result)
+    replay = _decide(result, name, ratings, trusted, trail.sealed, secret)
     words = "The ratings, method, parameters and seed give this result again"
-    if backing != "declared" and trail.secret is None:
+    if secret == "":
+        words += " (what was drawn needs the secret)"
+        replay |= {"draw": result["draw"], "parameters": result["parameters"]}
+        for row, stated in zip(replay["rows"], result["rows"], strict=False):
+            row["drawn"] = stated["drawn"]
+    elif backing != "declared" and trail.secret is None:
         words += f" (that its assignment was {backing} needs the secret)"
     elif backing == "verified" and trail.seal is None:
         words += " (that its assignment was verified needs the published seal)"
     _compare_replay(trail, "decision", replay, result, words, "result")
+
+
+def _check_draw(trail: Trail, result: Record) -> str | None:
+    """Hold a sealed draw against its seal; return its secret, "" if not revealed."""
+    seal = (result.get("draw") or {}).get("seal")
+    if result["schema"] != SELECTION or {seal, trail.seal} == {None}:
+        return None
+    revealed = trail.secret and seal_of(trail.secret)
+    for step, stated in (("draw seal", trail.seal), ("draw secret", revealed)):
+        if stated is None:
+            trail.skip(step, "It was not given.")
+        else:
+            says = "It matches the record.", "The record has another seal."
+            trail.hold(step, stated, seal, *says, field="result.draw.seal")
+    return trail.secret or ""
 
 
 def _data(trail: Trail, result: Record, ratings: Ratings | Counts) -> bool:
@@ -450,7 +477,8 @@ def _decide(
     ratings: Ratings | Counts,
     drawn: Assignment | None,
     sealed: Mapping[str, Any] | None,
-) -> dict[str, Json]:
+    secret: str | None,
+) -> dict[str, Any]:
     """Make a decision again from its seed and its parameters, or what was sealed."""
     parameters = result["parameters"]
     grid = parameters.get("weight", {}).get("checked_on_grid")
@@ -470,9 +498,14 @@ def _decide(
     shared = {option: options[option] for option in options if option in accepted}
     if sealed is not None:
         shared = {**sealed, "assignment": drawn}
+    if secret:
+        shared["secret"] = secret
+    elif secret == "":
+        shared["sealed_before"] = None
     try:
-        method = as_method(shared.pop("method", result["method"]), job)
-        if sealed is None:
+        method: Any = shared.pop("method", result["method"])
+        method = method and as_method(method, job)
+        if method and sealed is None:
             own = [key for key in method.options() if options.get(key) is not None]
             method = method.from_options({key: options[key] for key in own})
         again = call(ratings, method=method, rng=result["seed"], **shared)

@@ -208,6 +208,10 @@ CLAIMS = {
         more="Method safe has one if items were assigned at random and nobody ties two "
         "items.",
     ),
+    "worst_case": ClaimWords(
+        "on average over the draw the chosen hold at least the stated worst-case "
+        "number of the truly best"
+    ),
     "orders_only": ClaimWords(
         "no guarantee",
         more="It uses only orders, so no scale can change it; it is as good as its "
@@ -292,6 +296,11 @@ def _unequal_counts(facts: Facts) -> str:
 
 
 FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
+    "joint_intervals": "all intervals hold at once, which has a probability of "
+    "{level:.0%} if the {method} model is right",
+    "intervals_hold": "all intervals of the file hold at once",
+    "free_of_noise": "no reviewer orders two items wrongly; scales may be arbitrary",
+    "sets_not_listed": "the possible best sets are too many to list",
     "undeclared": "nobody declared how reviewers were assigned",
     "other_design": lambda facts: (
         f"the claim is proved for the designs {listing(facts['known'])}, not for "

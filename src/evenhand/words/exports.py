@@ -39,6 +39,7 @@ from evenhand.formats.lists import safe_cell
 from evenhand.grading import Grades
 from evenhand.lazy import lazy
 from evenhand.ranking.results import Ranking
+from evenhand.ranking.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,13 +51,14 @@ if TYPE_CHECKING:
 
     from evenhand.ratings import Ratings
 
-    Result = Ranking | Comparison | Check | Grades
+    Result = Ranking | Comparison | Check | Grades | Selection
     Maker = Callable[..., pl.DataFrame]
     About = Mapping[str, str | int]
 else:
     xlsxwriter = lazy("xlsxwriter")
 
 COMMANDS = {Ranking: "rank", Comparison: "compare", Check: "check", Grades: "grade"}
+COMMANDS |= {Selection: "select"}
 """The command that gives such a result."""
 ALL = "all"
 """Every table of a command, for a format that holds several."""
@@ -322,6 +324,7 @@ TABLES = {
     "rank": ("ranking", "reviewers", "draws", "ratings"),
     "grade": ("grades", "ratings"),
     "compare": ("comparison", "ratings"),
+    "select": ("selection", "rules", "ratings"),
     "check": ("reviewers", "contradictions", "ratings"),
 }
 """Tables of each command; the first is the default."""
@@ -331,6 +334,8 @@ MAKERS: dict[str, Maker] = {
     "reviewers": _reviewers,
     "draws": _draws,
     "grades": lambda ratings, it: _add_titles(it.to_frame(), ratings, "item"),
+    "selection": lambda ratings, it: _add_titles(it.to_frame(), ratings, "item"),
+    "rules": lambda _, it: pl.DataFrame(it.rules),
     "comparison": _comparison,
     "contradictions": _contradictions,
     "ratings": ratings_table,

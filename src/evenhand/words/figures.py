@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.grading import Grades
+    from evenhand.ranking.selection import Selection
     from evenhand.ratings import Ratings
     from evenhand.words.pictures import BarList, BarRow
 
@@ -49,7 +50,7 @@ SIDES = alt.Scale(domain=["in", "open", "out"], range=[BLUE, ORANGE, GREY])
 
 def figures_of(
     ratings: Ratings,
-    result: Ranking | Comparison | Check | Grades,
+    result: Ranking | Comparison | Check | Grades | Selection,
     check: Check | None = None,
 ) -> dict[str, Figure]:
     """Draw a ranking, a comparison or a check.

@@ -30,6 +30,7 @@ from evenhand.lazy import lazy
 from evenhand.progress import working
 from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
+from evenhand.ranking.selection import Selection
 from evenhand.ratings import Ratings
 from evenhand.words import cards, details, findings, lines, pictures, tables
 from evenhand.words.check_sentences import ladder_meaning
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 else:
     figures = lazy("evenhand.words.figures")
 
-Result = Ranking | Comparison | Check | Grades
+Result = Ranking | Comparison | Check | Grades | Selection
 # Options that a call must repeat, beside the method.
 ASKED = ["top", "design", "distinct", "test", "both"]
 ASKED += ["onto", "form", "anchors", "passing", "rounding"]
