@@ -49,14 +49,15 @@ WRITTEN = ("output", "sheets", "ballots")
 @option(
     "--design NAME",
     "For two items: halves, coins, matched or panels; for many: pairs (each reviewer "
-    "another pair) or balanced.",
+    "another pair), balanced or two-pools (applicants who review each other).",
 )
 @option("--per-reviewer", "Items for each reviewer (balanced).", COUNT)
 @option("--per-item", "Reviewers for each item (balanced).", COUNT)
 @option(
     "--conflicts FILE", "Table of reviewers and items that must not meet (balanced)."
 )
-@option("--group COLUMN", "Column of the reviewers' pair (matched) or panel (panels).")
+@option("--group COLUMN", "Column of reviewers' pairs, panels or (two-pools) groups.")
+@option("--common ITEM...", "Item that every reviewer gets besides (not with pairs).")
 @option("--item-column COLUMN", "Column of the item.")
 @option("--reviewer-column COLUMN", "Column of the reviewer.")
 @option(
@@ -242,8 +243,13 @@ def _draw(options: Options, secret: str | None) -> Assignment:
     people = str(options["reviewers"])
     reviewer = ("reviewer", options["reviewer_column"])
     item = ("item", options["item_column"])
-    groups, met = None, options["conflicts"]
-    if design.group:
+    groups, own, met = None, None, options["conflicts"]
+    if "own_items" in design.options:
+        pairs = lists.read_pairs(people, reviewer, item)
+        own, reviewers = dict(pairs), [name for name, _ in pairs]
+        column = ("group", options["group"])
+        groups = options["group"] and dict(lists.read_pairs(people, reviewer, column))
+    elif design.group:
         column = (design.group, options["group"])
         pairs = lists.read_pairs(people, reviewer, column)
         groups, reviewers = dict(pairs), [name for name, _ in pairs]
@@ -258,6 +264,8 @@ def _draw(options: Options, secret: str | None) -> Assignment:
         per_item=options["per_item"],
         conflicts=[] if met is None else lists.read_pairs(met, reviewer, item),
         groups=groups,
+        own_items=own,
+        common=options["common"],
         rng=options["seed"],
         secret=secret,
     )

@@ -20,6 +20,7 @@ from evenhand.designs.design import Matched as Matched
 from evenhand.designs.design import Pairs as Pairs
 from evenhand.designs.design import Panels as Panels
 from evenhand.designs.design import RandomDesign as RandomDesign
+from evenhand.designs.design import TwoPools as TwoPools
 from evenhand.designs.design import as_design
 
 if TYPE_CHECKING:

@@ -88,9 +88,11 @@ class Assignment:
         items: Labels of all items, sorted.
         reviewers: Labels of all reviewers, sorted.
         design: Name of the design.
-        parameters: "per_reviewer" and "per_item", None where not given.
+        parameters: "per_reviewer" and "per_item", None where not given; "own_items" and
+            "groups" of applicants, and "common", where they were.
         rows: Reviewer and item of each assigned review, sorted.
-        groups: Reviewer and pair or panel, for "matched" and "panels", or None.
+        groups: Reviewer and pair or panel, for "matched" and "panels", or the pool that
+            was drawn, for "two-pools"; or None.
         conflicts: Reviewer and item of each conflict of interest, sorted.
         seed: What repeats the draw: an integer, or the secret text if it was sealed;
             None while it is still sealed.
@@ -138,7 +140,23 @@ class Assignment:
     @property
     def has_conflicts(self) -> bool:
         """Whether conflicts of interest kept reviewers from items."""
-        return self.conflicts_hidden or bool(self.conflicts)
+        return self.conflicts_hidden or bool(self.conflicts or self.own_items)
+
+    @property
+    def own_items(self) -> Rows:
+        """Applicant and own item, for those who review each other."""
+        return self.parameters.get("own_items", ())  # type: ignore[return-value]  # rows
+
+    @property
+    def item_pools(self) -> dict[Label, Label]:
+        """Pool of each applicant's item; the other pool reviews it."""
+        pools = dict(self.chain[0].groups or ())
+        return {item: pools[applicant] for applicant, item in self.own_items}
+
+    @property
+    def common(self) -> tuple[Label, ...]:
+        """Items that every reviewer was given, besides those that were drawn."""
+        return tuple(self.parameters.get("common", ()))  # type: ignore[arg-type]  # labels
 
     @property
     def chain(self) -> tuple[Assignment, ...]:

@@ -6,7 +6,9 @@ p-values, certificates, scenarios and records find it there, and ask it.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import math
 from collections import defaultdict
 from fractions import Fraction
@@ -54,6 +56,8 @@ Value = TypeVar("Value", bound="RandomDesign")
 USUAL_REVIEWERS = 10
 # Items for each reviewer in a scenario, if nobody says how many.
 USUAL_PER_REVIEWER = 3
+# Draws of pools that keep groups whole, and of reviews that fit together, at most.
+TRIES = 100
 
 
 class RandomDesign:
@@ -65,8 +69,9 @@ class RandomDesign:
             "simulate" for what only scenarios have.
         sentence: How it draws, for the record of an assignment.
         options: Which options of `assign` belong to it.
-        group: What it calls a group of reviewers that it looks at, "" if there are
-            none.
+        group: What it calls a group of reviewers that it looks at, or draws, "" if
+            there are none.
+        bars: Whether it keeps reviewers from some items by itself.
     """
 
     name: ClassVar[str] = ""
@@ -74,6 +79,7 @@ class RandomDesign:
     sentence: ClassVar[str] = ""
     options: ClassVar[tuple[str, ...]] = ()
     group: ClassVar[str] = ""
+    bars: ClassVar[bool] = False
     registry: ClassVar[dict[str, RandomDesign]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -104,6 +110,10 @@ class RandomDesign:
             width = max(map(len, rows))
             rows = [row + (-1,) * (width - len(row)) for row in rows]
         return frozen(np.array(rows, dtype=np.int64)), uniform
+
+    def draw_groups(self, _: int, groups: Sequence[Label]) -> Sequence[Label]:
+        """Return the group that a seed gives each reviewer, or that each one has."""
+        return groups
 
     def law(self, *sizes: object, **options: object) -> dict[tuple[Any, ...], Fraction]:
         """Return every assignment with its exact probability.
@@ -545,7 +555,7 @@ class Balanced(ManyItemDesign):
 
     name = "balanced"
     sentence = "Every feasible assignment was equally likely."
-    options = ("per_reviewer", "per_item", "conflicts")
+    options = ("per_reviewer", "per_item", "conflicts", "common")
 
     def __call__(
         self,
@@ -611,12 +621,126 @@ class Balanced(ManyItemDesign):
         return n_items, min(n_items, USUAL_PER_REVIEWER)
 
 
+class TwoPools(ManyItemDesign):
+    """Let applicants review each other's items in two pools, each the other's.
+
+    The pools are drawn first: groups in a random order, cut at half, in another order
+    if the cut goes through a group. If all of 100 orders do that, one group is split.
+    Then the reviews by the first pool are drawn, which is the smaller one if the number
+    is odd, as "balanced" draws them with conflicts; then those by the second, with the
+    reverse of every review as a conflict. The law does not change when applicants of no
+    group change names. It is not uniform over all assignments: some reviews by the
+    first pool leave more for the second than others do.
+
+    Examples:
+        >>> from evenhand.designs.drawing import assign
+        >>> own = {"Anna": "p1", "Bo": "p2", "Cy": "p3", "Di": "p4"}
+        >>> drawn = assign([*own.values()], [*own], design="two-pools", per_reviewer=1,
+        ...                own_items=own, rng=7)
+        >>> drawn.groups
+        (('Anna', 2), ('Bo', 1), ('Cy', 2), ('Di', 1))
+        >>> drawn.rows
+        (('Anna', 'p4'), ('Bo', 'p1'), ('Cy', 'p2'), ('Di', 'p3'))
+    """
+
+    name = "two-pools"
+    sentence = "Two random pools review each other, and no two applicants each other."
+    options = (*Balanced.options, "groups", "own_items")
+    group = "pool"
+    fewest_items = 4
+    bars = True
+
+    def plan(self, n_items: int, n_reviewers: int, *more: Any) -> Plan:  # noqa: ANN401 - below
+        """Draw the pools, then the reviews by each.
+
+        Args:
+            n_items: Number of items.
+            n_reviewers: Number of applicants, the same.
+            more: Items for each applicant, reviewers for each item, pairs of applicant
+                and item that must not meet, and item and group of each applicant.
+        """
+        *loads, conflicts, applicants = (*more, None, None, None, None)[:4]
+        applicants = applicants or [(code, code) for code in range(n_reviewers)]
+        author = {item: person for person, (item, _) in enumerate(applicants)}
+        if sentence := self.misfit(min(n_items, len(author)), n_reviewers):
+            raise DesignError(sentence)
+        units = members_of("groups", [group for _, group in applicants])
+        apart = {(reviewer, author[item]) for reviewer, item in conflicts or ()}
+        apart.update(*(itertools.permutations(unit, 2) for unit in units))
+
+        def procedure(*sources: Any) -> Bundles:  # noqa: ANN401 - a chance and a stream
+            first, second = split_pools(units, sources[0])
+            for _ in range(TRIES):
+                with contextlib.suppress(balancing.InfeasibleError):
+                    there = draw_reviews(first, second, loads, apart, sources)
+                    reverse = {(author, reviewer) for reviewer, author in there}
+                    back = draw_reviews(second, first, loads, apart | reverse, sources)
+                    reviews, items = there | back, sorted(author)
+                    return tuple(
+                        tuple(item for item in items if (code, author[item]) in reviews)
+                        for code in range(n_reviewers)
+                    )
+            raise DesignError(
+                f"Two pools of {n_reviewers} leave too few reviews. Ask for fewer, "
+                "drop a conflict, or split a group of more than half."
+            )
+
+        return procedure, False
+
+    def draw_groups(self, seed: int, groups: Sequence[Label]) -> Sequence[Label]:
+        """Return the pool, 1 or 2, of each applicant: what a seed draws first."""
+        chance = Drawn(stream(seed, f"design {self.name}"))
+        first, _ = split_pools(members_of("groups", groups), chance)
+        return [1 if person in first else 2 for person in range(len(groups))]
+
+    def misfit(self, n_items: int, n_reviewers: int) -> str:
+        """Ask for an item by each of at least four applicants."""
+        if n_items == n_reviewers >= self.fewest_items:
+            return ""
+        return (
+            f"Design {self.name!r} needs {self.fewest_items} or more reviewers, an "
+            f"item by each, and no others but common ones (--common), got "
+            f"{n_reviewers} reviewers and {n_items} items by them."
+        )
+
+
+def split_pools(units: Sequence[list[int]], chance: Chance) -> list[list[int]]:
+    """Put groups in a random order and cut at half, if possible between two groups."""
+    half = sum(map(len, units)) // 2
+    for _ in range(TRIES):
+        pile = list(units)
+        order = [pile.pop(chance.pick(len(pile))) for _ in units]
+        if half in itertools.accumulate(map(len, order)):
+            break
+    people = [person for unit in order for person in unit]
+    return [people[:half], people[half:]]
+
+
+def draw_reviews(
+    pool: list[int],
+    authors: list[int],
+    loads: Sequence[Any],
+    apart: set[tuple[int, int]],
+    sources: Sequence[Any],
+) -> set[tuple[int, int]]:
+    """Draw whose items each of a pool reviews, keeping some reviewers from authors."""
+    clashes = [
+        (row, column)
+        for row, reviewer in enumerate(pool)
+        for column, author in enumerate(authors)
+        if (reviewer, author) in apart
+    ]
+    draw, _ = Balanced().plan(len(authors), len(pool), loads[0], loads[1], clashes)
+    rows: Any = zip(pool, draw(*sources), strict=True)
+    return {(reviewer, authors[code]) for reviewer, row in rows for code in row}
+
+
 def names_of(*jobs: Job) -> tuple[str, ...]:
     """Return the names of all designs for some jobs.
 
     Examples:
         >>> names_of("rank")
-        ('pairs', 'balanced')
+        ('pairs', 'balanced', 'two-pools')
     """
     return tuple(
         design.name for design in RandomDesign.registry.values() if design.job in jobs
@@ -718,7 +842,8 @@ class Declared(Generic[Value]):
     @property
     def conflicts(self) -> bool:
         """Whether conflicts of interest kept reviewers from items."""
-        return bool(self.assignment and self.assignment.has_conflicts)
+        bars = getattr(self.design, "bars", False)
+        return bars or bool(self.assignment and self.assignment.has_conflicts)
 
     def departures(self) -> Iterator[Finding]:
         """What is declared of those who left and who stepped in.

@@ -40,7 +40,7 @@ from evenhand.randomness import Drawn, RNGLike, seed_from, stream
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand.claims import Backing
+    from evenhand.claims import Backing, Json
     from evenhand.designs.assignment import Rows
     from evenhand.randomness import Chance
 
@@ -74,6 +74,8 @@ def assign(
     per_item: int | None = None,
     conflicts: Iterable[tuple[Label, Label]] = (),
     groups: Groups | None = None,
+    own_items: Groups | None = None,
+    common: Sequence[Label] = (),
     rng: RNGLike = None,
     secret: str | None = None,
 ) -> Assignment:
@@ -86,14 +88,18 @@ def assign(
             and "panels".
         reviewers: Labels of the reviewers, all different.
         design: "halves", "coins", "matched" or "panels" for two items; "pairs" (each
-            reviewer another random pair) or "balanced" for many. See
-            `evenhand.designs`.
+            reviewer another random pair), "balanced" or "two-pools" (applicants who
+            review each other) for many. See `evenhand.designs`.
         per_reviewer: For "balanced", how many items each reviewer gets; given alone,
             loads of two items differ by at most one.
         per_item: For "balanced", how many reviewers each item gets; given alone, loads
             of two reviewers differ by at most one. Both together must fit exactly.
         conflicts: For "balanced", reviewer and item of each conflict of interest.
-        groups: For "matched" and "panels", from each reviewer to its pair or panel.
+        groups: For "matched" and "panels", from each reviewer to its pair or panel; for
+            "two-pools", to an institution, say: nobody reviews their own.
+        own_items: For "two-pools", from each reviewer to the item that is theirs.
+        common: Items that every reviewer gets besides, to calibrate; each is one of the
+            items. For "balanced" and "two-pools".
         rng: Seed, generator or None.
         secret: Draw with this secret of `fresh_secret` instead, to be sealed.
 
@@ -113,17 +119,21 @@ def assign(
         ((('Anna', 'p2'), ('Anna', 'p3')), True)
     """
     require_sequence("pairs of a reviewer and an item", conflicts=conflicts)
+    require_sequence("names of items", common=common)
     clashes, chosen = tuple(conflicts), as_design(design, RandomDesign)
     loads = {"per_reviewer": per_reviewer, "per_item": per_item}
-    _refuse_options(chosen, **loads, conflicts=clashes or None, groups=groups)
-    item_labels, reviewer_labels = (
-        _distinct_labels(items, "item"),
-        _distinct_labels(reviewers, "reviewer"),
-    )
+    more = {"groups": groups, "own_items": own_items, "common": tuple(common) or None}
+    _refuse_options(chosen, **loads, conflicts=clashes or None, **more)
+    all_items = _distinct_labels(items, "item")
+    reviewer_labels = _distinct_labels(reviewers, "reviewer")
+    shared = sorted(set(_codes("item", common, all_items)))
+    drawn = [code for code in range(len(all_items)) if code not in shared]
+    item_labels = tuple(all_items[code] for code in drawn)
     pairs = _conflicts(clashes, reviewer_labels, item_labels)
-    group_rows = (
-        _group_rows(groups or {}, reviewer_labels, chosen) if chosen.group else None
-    )
+    applied, group_rows = "own_items" in chosen.options, None
+    if groups or (chosen.group and not applied):
+        what = "group" if applied else chosen.group
+        group_rows = _group_rows("groups", groups or {}, reviewer_labels, what)
     if secret is not None and rng is not None:
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
@@ -134,30 +144,42 @@ def assign(
         sizes = [[group for _, group in group_rows] if group_rows else sizes[1]]
     elif chosen.options:
         sizes += [*loads.values(), pairs]
+    parameters: dict[str, Json] = {**loads}
+    if shared:
+        parameters["common"] = [all_items[code] for code in shared]
+    if applied:
+        own = _group_rows("own_items", own_items or {}, reviewer_labels, "item")
+        parameters["own_items"] = [*map(list, own)]
+        parameters["groups"] = [*map(list, group_rows or ())]
+        own_codes = _codes("item", (item for _, item in own), item_labels)
+        names = [name for _, name in group_rows or own]
+        sizes.append([*zip(own_codes, names, strict=True)])
+        pools = chosen.draw_groups(seed, names)
+        group_rows = tuple(zip(reviewer_labels, pools, strict=True))
+    walked = WALKED + ("." if pairs else UNFAVOURED)
     try:
         bundles, uniform = chosen.draw(seed, *sizes)
     except InfeasibleError as error:
         raise DesignError(error.reason(reviewer_labels, item_labels)) from None
     rows = tuple(
-        (reviewer, item_labels[item])
+        (reviewer, all_items[code])
         for reviewer, bundle in zip(
             reviewer_labels, bundles.reshape(len(reviewer_labels), -1), strict=True
         )
-        for item in bundle.tolist()
-        if item >= 0
+        for code in sorted([*shared, *(drawn[item] for item in bundle if item >= 0)])
     )
     return Assignment(
-        items=item_labels,
+        items=all_items,
         reviewers=reviewer_labels,
         design=chosen.name,
-        parameters=loads,
+        parameters=parameters,
         rows=rows,
         groups=group_rows,
         conflicts=tuple((reviewer_labels[r], item_labels[i]) for r, i in pairs),
         seed=seed if secret is None else secret,
         seal=seal,
         uniform=uniform,
-        law=chosen.sentence if uniform else WALKED + ("." if pairs else UNFAVOURED),
+        law=chosen.sentence if uniform or chosen.bars else walked,
         version=version(),
     )
 
@@ -194,7 +216,7 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
             f"got {len(new)}."
         )
     design = as_design(before.design, RandomDesign)
-    leave_open = change.leave_open or isinstance(design, TwoItemDesign)
+    leave_open = change.leave_open or design.bars or isinstance(design, TwoItemDesign)
     return _amend(
         replace(
             change, before=before, drop=gone, add=new, done=done, leave_open=leave_open
@@ -228,7 +250,9 @@ def apply_amendment(change: Amendment, chance: Chance) -> Assignment:
     left_over = [row for row in rows if row[0] in gone and row not in done]
     rows = [row for row in rows if row[0] not in gone or row in done]
     if not change.leave_open:
-        rows += hand_out([item for _, item in left_over], excluded, chance)
+        # Everybody who stays has the common items already.
+        items = [item for _, item in left_over if item not in before.common]
+        rows += hand_out(items, excluded, chance)
     named = {
         str(reviewer): reviewer
         for reviewer in (*excluded, *(reviewer for reviewer, _ in rows))
@@ -373,13 +397,13 @@ def redraw(assignment: Assignment, seed: int | str) -> Assignment:
             "conflicts must be known to draw it again: its record does not show them."
         )
     source = {"secret" if isinstance(seed, str) else "rng": seed}
+    groups = None if assignment.groups is None else dict(assignment.groups)
     drawn = assign(
         assignment.items,
         assignment.reviewers,
         design=assignment.design,
         conflicts=assignment.conflicts,
-        groups=None if assignment.groups is None else dict(assignment.groups),
-        **{**assignment.parameters, **source},  # type: ignore[arg-type]  # what `assign` wrote
+        **{"groups": groups, **assignment.parameters, **source},  # type: ignore[arg-type]  # what `assign` wrote
     )
     return replace(drawn, conflicts_hidden=assignment.conflicts_hidden)
 
@@ -542,17 +566,21 @@ def _conflicts(
     return sorted(set(zip(reviewer_codes, item_codes, strict=True)))
 
 
-def _group_rows(
-    groups: Groups, reviewers: tuple[Label, ...], design: RandomDesign
-) -> Rows:
-    codes = _codes("reviewer", groups, reviewers)
-    named = dict(zip(codes, groups.values(), strict=True))
+def _group_rows(name: str, groups: Groups, reviewers: Labels, what: str) -> Rows:
+    """Return each reviewer with what an option names for them."""
+    try:
+        by_reviewer = dict(groups)
+    except (TypeError, ValueError):
+        rule = f"a mapping from each reviewer to its {what}"
+        raise must_be(name, rule, groups) from None
+    codes = _codes("reviewer", by_reviewer, reviewers)
+    named = dict(zip(codes, by_reviewer.values(), strict=True))
     for code, reviewer in enumerate(reviewers):
         if code not in named:
             raise DesignError(
-                f"groups must name the {design.group} of each reviewer, got "
-                f"none for {reviewer!r}."
+                f"{name} must name the {what} of each reviewer, got none for "
+                f"{reviewer!r}."
             )
     values = [named[code] for code in range(len(reviewers))]
-    labels = label_series(values, design.group, Source()).to_list()
+    labels = label_series(values, what, Source()).to_list()
     return tuple(zip(reviewers, labels, strict=True))

@@ -182,7 +182,7 @@ def _defaults(scenario: Scenario) -> dict[str, object]:
 def _has_panels(scenario: Scenario) -> bool:
     """Say whether its design has groups whose number is free."""
     law = scenario.random_design
-    return bool(law.group) and scenario.partners(np.arange(1)) is None
+    return not law.bars and bool(law.group) and scenario.partners(np.arange(1)) is None
 
 
 def _check(scenario: Scenario) -> None:

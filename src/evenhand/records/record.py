@@ -51,12 +51,18 @@ SHAPES: Mapping[str, Any] = {
     **{name: [LABEL] for name in ("items", "reviewers", "drop", "add")},
     **{name: [(LABEL, LABEL)] for name in ("rows", "groups", "conflicts", "done")},
     **dict.fromkeys(("design", "seal", "law", "version", "sha256"), str),
-    "parameters": {"per_reviewer": object, "per_item": object},
+    "parameters": {
+        **dict.fromkeys(("per_reviewer", "per_item"), object),
+        **{name: [(LABEL, LABEL)] for name in ("own_items", "groups")},
+        "common": [LABEL],
+    },
     "seed": int,
     "leave_open": bool,
 }
 AMENDS = ("drop", "add", "done", "leave_open", "sha256")
 ASSIGNMENT = tuple(name for name in SHAPES if name not in AMENDS)
+# Parameters that only some designs have.
+LATER = ("own_items", "groups", "common")
 OR_NULL = ("groups", "seed", "seal")
 
 
@@ -268,7 +274,9 @@ def _fits(value: object, shape: Any) -> bool:  # noqa: ANN401 - a shape as above
         same_length = is_list(value) and len(value) == len(shape)
         return same_length and all(map(_fits, value, shape))  # type: ignore[call-overload]  # a list
     if isinstance(shape, dict):
-        return is_dict(value) and set(value) == set(shape)
+        if not is_dict(value) or {*value, *LATER} != set(shape):
+            return False
+        return all(_fits(value[key], shape[key]) for key in value)
     return isinstance(value, shape) and isinstance(value, bool) <= (shape is bool)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -62,6 +63,11 @@ SCHEMA = "evenhand.audit/1"
 MARKS: dict[Status, str] = {"same": "ok", "differs": "DIFFERS", "unchecked": "--"}
 FOLLOWS = ("It amends the record before it.", "It amends another record.")
 NAMES = ("The decision names this assignment.", "The decision names another one.")
+COMMON = ("Every reviewer has the common items.", "Not every reviewer has them.")
+POOLS = (
+    "They review each other, no two people do.",
+    "Reviews are not of the other pool.",
+)
 HIDDEN = (
     "It was drawn with conflicts, which are not published, nor is the secret of this "
     "draw: by it they could be guessed. Who has the names checks it with --names."
@@ -326,6 +332,7 @@ def audit_chain(trail: Trail, called: str, came: Json = None) -> Assignment | No
             stated = record["amends"]["sha256"]
             trail.hold(what, before, stated, *FOLLOWS, field="amends.sha256")
         _draw(trail, record, drawn, what)
+        _check_design(trail, drawn)
         before = record["sha256"]
     return drawn
 
@@ -362,6 +369,23 @@ def _draw(trail: Trail, record: Record, drawn: Assignment, what: str) -> None:
     expected = contents(assignment_record(again))
     words = "The seed draws this assignment again"
     _compare_replay(trail, what, expected, contents(record), words)
+
+
+def _check_design(trail: Trail, drawn: Assignment) -> None:
+    """Check what shows without the secret: pools, and items that everybody has."""
+    author = {item: applicant for applicant, item in drawn.own_items}
+    pools = dict((*(drawn.chain[0].groups or ()), *(drawn.groups or ())))
+    pairs = {(name, author[item]) for name, item in drawn.rows if item in author}
+    lacking = {*itertools.product(drawn.present, drawn.common)}.difference(drawn.rows)
+    broken = {
+        pair
+        for pair in pairs
+        if pair[::-1] in pairs or pools[pair[0]] == pools[pair[1]]
+    }
+    if drawn.common:
+        trail.hold("common items", [], sorted(map(list, lacking), key=str), *COMMON)
+    if drawn.own_items:
+        trail.hold("pools", [], sorted(map(list, broken), key=str), *POOLS)
 
 
 def _check_ratings(trail: Trail, drawn: Assignment | None) -> None:

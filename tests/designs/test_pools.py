@@ -1,0 +1,215 @@
+"""Two pools that review each other, and items that everybody gets."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from evenhand import DesignError, EvenhandError, assign
+from evenhand.designs import TwoPools
+from evenhand.designs.assignment import Assignment
+from evenhand.designs.drawing import redraw, seal_of, verify
+from evenhand.randomness import outcomes, stream
+from evenhand.records.canonical import finish
+from evenhand.records.record import assignment_record, load_assignment, text_of
+from evenhand.records.replay import audit
+
+FALSE_ALARM = 1e-6
+SECRET = "7" * 64
+
+
+def draw(n: int, **options: Any) -> Assignment:  # noqa: ANN401 - of `assign`
+    own = {f"a{code:02}": f"p{code:02}" for code in range(n)}
+    extra = list(options.get("common", ()))
+    options = {"own_items": own, "rng": 7, **options}
+    if "secret" in options:
+        del options["rng"]
+    return assign([*own.values(), *extra], [*own], design="two-pools", **options)
+
+
+def matchings(n: int) -> Iterator[tuple[int, ...]]:
+    """All ways in which each of 2n reviews one of the other pool, none in turn."""
+    people = range(2 * n)
+    for first in itertools.combinations(people, n):
+        second = [person for person in people if person not in first]
+        for there in itertools.permutations(second):
+            for back in itertools.permutations(first):
+                rows = dict(zip(first, there, strict=True))
+                rows |= zip(second, back, strict=True)
+                if all(rows[rows[person]] != person for person in people):
+                    yield tuple(rows[person] for person in people)
+
+
+def test_with_one_review_each_every_outcome_is_equally_likely() -> None:
+    """Pools and reviews, that is: reviews in two cycles may come from several pools."""
+    procedure, _ = TwoPools().plan(4, 4, 1)
+    law = outcomes(lambda chance: procedure(chance, stream(0, "unused")))
+    ways = Counter(matchings(2))
+    assert ways.total() == 6 * 2 * 1  # Pools, reviews by one, and what these leave.
+    assert law == {
+        tuple((item,) for item in rows): Fraction(count, ways.total())
+        for rows, count in ways.items()
+    }
+
+
+def test_the_law_does_not_change_when_applicants_change_names() -> None:
+    procedure, uniform = TwoPools().plan(5, 5, 1)
+    law = outcomes(lambda chance: procedure(chance, stream(0, "unused")))
+    assert not uniform
+    assert sum(law.values()) == 1
+    for swap in range(4):
+        names = [*range(swap), swap + 1, swap, *range(swap + 2, 5)]
+        for drawn, mass in law.items():
+            bundles: Any = drawn
+            renamed: list[tuple[int, ...]] = [()] * 5
+            for person, items in enumerate(bundles):
+                renamed[names[person]] = tuple(sorted(names[item] for item in items))
+            assert law[tuple(renamed)] == mass
+
+
+def test_seeds_draw_pools_by_this_law() -> None:
+    draws = 600
+    counts = Counter(draw(4, per_reviewer=1, rng=seed).groups for seed in range(draws))
+    assert len(counts) == 6
+    statistic = sum((n - draws / 6) ** 2 / (draws / 6) for n in counts.values())
+    assert chi2.sf(statistic, 5) > FALSE_ALARM
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_pools_groups_conflicts_and_loads_are_kept_or_refused(
+    data: st.DataObject,
+) -> None:
+    n, load = data.draw(st.integers(4, 13)), data.draw(st.integers(1, 3))
+    side = data.draw(st.sampled_from(["per_reviewer", "per_item"]))
+    labels = data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))
+    groups = {f"a{code:02}": label for code, label in enumerate(labels)}
+    cells = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
+    met = [(f"a{r:02}", f"p{i:02}") for r, i in data.draw(st.sets(cells, max_size=4))]
+    options = {side: load, "groups": groups, "conflicts": met, "common": ["c"]}
+    most = max(Counter(labels).values())
+    try:
+        drawn = draw(n, **options, rng=data.draw(st.integers(0, 2**20)))
+    except DesignError:
+        assert n * load > (n // 2) * (n - n // 2) or most > 1 or met
+        return
+    pools, author = dict(drawn.groups or ()), {i: r for r, i in drawn.own_items}
+    sizes = Counter(pools.values())
+    assert sizes[1] == n // 2
+    assert most <= n - n // 2
+    reviews = {(r, author[i]) for r, i in drawn.rows if i != "c"}
+    assert len(drawn.rows) == len(reviews) + n
+    for reviewer, other in reviews:
+        assert pools[reviewer] != pools[other]
+        assert groups[str(reviewer)] != groups[str(other)]
+        assert (other, reviewer) not in reviews
+    assert not set(met) & set(drawn.rows)
+    for pool in (1, 2):
+        for place in (0, 1):
+            loads = Counter(pair[place] for pair in reviews)
+            own = [loads[person] for person in pools if pools[person] == pool]
+            assert max(own) - min(own) <= 1
+            if (place == 0) == (side == "per_reviewer"):
+                assert set(own) == {load}
+    assert redraw(drawn, int(drawn.seed or 0)) == drawn
+
+
+def test_groups_stay_whole_where_the_sizes_allow_it() -> None:
+    groups = {f"a{code:02}": "uvwxyz"[code % 6] for code in range(12)}
+    for seed in range(30):
+        pools = dict(draw(12, per_reviewer=2, groups=groups, rng=seed).groups or ())
+        assert len({(groups[str(name)], pool) for name, pool in pools.items()}) == 6
+
+
+def test_it_is_sealed_recorded_audited_and_amended(tmp_path: Path) -> None:
+    groups = {f"a{code:02}": code % 5 for code in range(10)}
+    drawn = draw(10, per_reviewer=2, groups=groups, common=["c"], secret=SECRET)
+    path = tmp_path / "assignment.json"
+    path.write_text(text_of(assignment_record(drawn)))
+    assert load_assignment(path, secret=SECRET, seal=seal_of(SECRET)).fits_seal
+    assert verify(drawn.without_secret(), SECRET, None).rows == drawn.rows
+    sealed: Any = {"seal": seal_of(SECRET), "secret": SECRET}
+    checks = {check.name: check.status for check in audit(path, **sealed).checks}
+    assert checks["pools"] == checks["common items"] == "same"
+    assert audit(path, **sealed).identical
+    amended = drawn.amend(["a03"], add=["z"], secret=SECRET)
+    assert dict(amended.groups or ())["z"] == dict(drawn.groups or ())["a03"]
+    assert amended.item_pools == drawn.item_pools
+    left = drawn.amend(["a03"], secret=SECRET)
+    assert left.rows == tuple(row for row in drawn.rows if row[0] != "a03")
+    assert "stay open" in left.law
+    (tmp_path / "assignment-2.json").write_text(text_of(assignment_record(left)))
+    assert audit(tmp_path, **sealed).identical
+
+
+@pytest.mark.parametrize("fault", ["own pool", "each other", "common items"])
+def test_an_audit_finds_what_breaks_pools_even_before_the_secret(
+    fault: str, tmp_path: Path
+) -> None:
+    drawn = draw(8, per_reviewer=1, common=["c"], secret=SECRET)
+    rows, pools = [*drawn.rows], dict(drawn.groups or ())
+    author = {item: name for name, item in drawn.own_items}
+    own = dict(drawn.own_items)
+    name, item = next(row for row in rows if row[1] != "c")
+    at = rows.index((name, item))
+    match fault:
+        case "own pool":
+            near = (n for n in own if pools[n] == pools[name] and n != name)
+            rows[at] = (name, own[next(near)])
+        case "each other":
+            theirs = next(
+                row for row in rows if row[0] == author[item] != row[1] != "c"
+            )
+            rows[rows.index(theirs)] = (author[item], own[name])
+        case _:
+            rows.remove((name, "c"))
+    record = assignment_record(drawn)
+    record["rows"] = [list(row) for row in rows]
+    forged = finish({k: v for k, v in record.items() if k not in ("hashes", "sha256")})
+    path = tmp_path / "assignment.json"
+    path.write_text(text_of(forged))
+    first = audit(path).first
+    assert first is not None
+    assert first.name == ("common items" if fault == "common items" else "pools")
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "words"),
+    [
+        (1, {"per_reviewer": 1}, "needs 4 or more reviewers"),
+        (3, {"per_reviewer": 1}, "needs 4 or more reviewers"),
+        (8, {}, "per_reviewer or per_item must be given"),
+        (8, {"per_reviewer": 3}, "leave too few reviews. Ask for fewer"),
+        (9, {"per_reviewer": 1, "per_item": 1}, "per_reviewer and per_item must fit"),
+        (8, {"per_reviewer": 1, "own_items": {"a00": "p00"}}, "got none for 'a01'"),
+        (
+            8,
+            {"per_reviewer": 1, "own_items": {f"a{r:02}": "p00" for r in range(8)}},
+            "got 8 reviewers and 1 items by them",
+        ),
+        (
+            8,
+            {"per_reviewer": 1, "groups": {f"a{r:02}": r < 5 for r in range(8)}},
+            "group must be text or an integer, got True",
+        ),
+        (
+            8,
+            {"per_reviewer": 1, "groups": {f"a{r:02}": r // 5 for r in range(8)}},
+            "split a group of more than half",
+        ),
+        (8, {"per_reviewer": 1, "conflicts": [("a00", "none")]}, "unknown item 'none'"),
+        (8, {"per_reviewer": 1, "own_items": None}, "must name the item of each"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(
+    n: int, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(EvenhandError, match=words):
+        draw(n, **options)
