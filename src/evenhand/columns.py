@@ -19,19 +19,22 @@ from fractions import Fraction
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Literal
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
 from evenhand.claims import Label
 from evenhand.errors import RatingsError, listing, quote, require_text, unknown
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import narwhals as nw
     from narwhals.typing import IntoSeries
 
     from evenhand.arrays import Codes, Flags, Scores
+else:
+    nw = lazy("narwhals")
 
 
 Labels = tuple[Label, ...]
@@ -329,13 +332,17 @@ def _series(
         # A masked array hands its hidden values to a reader that does not ask for them.
         values = values.tolist()
     native: object = values
-    if not isinstance(values, list):
+    polars = isinstance(values, pl.Series) and values.dtype not in (pl.Object, pl.Null)
+    if not polars and not isinstance(values, list):
         native = nw.from_native(values, allow_series=True, pass_through=True)
-    unordered = (str, bytes, Mapping, Set, nw.DataFrame, nw.LazyFrame)
-    if isinstance(native, unordered) or not isinstance(native, Iterable):
+        if isinstance(native, nw.Series):
+            native = column_values(native)
+        elif isinstance(native, nw.DataFrame | nw.LazyFrame):
+            native = None
+    unordered = isinstance(native, str | bytes | Mapping | Set)
+    if unordered or not isinstance(native, Iterable):
         raise RatingsError(f"{what}s must be a sequence, got {quote(values)}.")
-    listed = column_values(native) if isinstance(native, nw.Series) else list(native)
-    series = as_series(listed)
+    series = as_series(native if isinstance(native, pl.Series) else list(native))
     numeric = series.dtype.is_numeric() or series.dtype == pl.Boolean
     number = convert is _number and numeric
     if number or series.dtype.is_integer() or series.dtype in TEXTUAL:

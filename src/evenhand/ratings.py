@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -51,6 +50,7 @@ from evenhand.votes import require_items
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import narwhals as nw
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
 
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from evenhand.formats import reading as readers
     from evenhand.formats.files import Readable
 else:
+    nw = lazy("narwhals")
     readers = lazy("evenhand.formats.reading")
 
 Names: TypeAlias = "str | Sequence[str]"
@@ -861,6 +862,8 @@ def is_frame(data: object) -> bool:
         >>> is_frame(pl.DataFrame({"x": [1]})), is_frame([1])
         (True, False)
     """
+    if isinstance(data, Ratings | str | os.PathLike):
+        return False
     try:
         native = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
