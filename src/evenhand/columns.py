@@ -276,6 +276,17 @@ def column_values(column: nw.Series[IntoSeries]) -> pl.Series | list[object]:
     return [None if _is_missing(value) else value for value in column.to_list()]
 
 
+def _native_column(values: object) -> object:
+    """Return a column of any dataframe as polars or a list, anything else as it is."""
+    polars = isinstance(values, pl.Series) and values.dtype not in (pl.Object, pl.Null)
+    if polars or isinstance(values, list):
+        return values
+    native = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        return column_values(native)
+    return None if isinstance(native, nw.DataFrame | nw.LazyFrame) else native
+
+
 def as_valid(text: str) -> str:
     """Return a text in which half a character, as JSON may hold, is a question mark."""
     return text.encode(errors="replace").decode()
@@ -288,9 +299,8 @@ def column_texts(values: object) -> pl.Series:
         >>> column_texts([1, "a ", None]).to_list()
         ['1', 'a ', None]
     """
-    native = nw.from_native(values, allow_series=True, pass_through=True)
-    listed = column_values(native) if isinstance(native, nw.Series) else list(native)  # type: ignore[call-overload]  # a column
-    series = as_series(listed)
+    native = _native_column(values)
+    series = as_series(native if isinstance(native, pl.Series) else list(native))  # type: ignore[call-overload]  # a column
     if series.dtype == pl.Object or series.dtype.is_nested():
         texts = [None if value is None else as_valid(str(value)) for value in series]
         return pl.Series(texts, dtype=pl.String)
@@ -331,14 +341,7 @@ def _series(
     if isinstance(values, np.ndarray):
         # A masked array hands its hidden values to a reader that does not ask for them.
         values = values.tolist()
-    native: object = values
-    polars = isinstance(values, pl.Series) and values.dtype not in (pl.Object, pl.Null)
-    if not polars and not isinstance(values, list):
-        native = nw.from_native(values, allow_series=True, pass_through=True)
-        if isinstance(native, nw.Series):
-            native = column_values(native)
-        elif isinstance(native, nw.DataFrame | nw.LazyFrame):
-            native = None
+    native = _native_column(values)
     unordered = isinstance(native, str | bytes | Mapping | Set)
     if unordered or not isinstance(native, Iterable):
         raise RatingsError(f"{what}s must be a sequence, got {quote(values)}.")
