@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -19,6 +18,7 @@ from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from importlib import metadata
     from os import PathLike
 
     import altair as alt
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evenhand.words import claims as words
     from evenhand.words import page, warnings
 else:
+    metadata = lazy("importlib.metadata")
     page, warnings, words = (
         lazy(f"evenhand.words.{name}") for name in ("page", "warnings", "claims")
     )

@@ -10,7 +10,6 @@ import platform
 import signal
 import sys
 import warnings
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +17,13 @@ import click
 
 from evenhand.cli._shared import ARGUMENTS
 from evenhand.errors import EvenhandError, printable, unknown
+from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from importlib import metadata
+else:
+    metadata = lazy("importlib.metadata")
 
 OWN = (
     "demo",

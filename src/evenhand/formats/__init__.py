@@ -11,25 +11,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Home(NamedTuple):
-    """Where a layout is defined, and columns of which its tables have one."""
-
-    module: str
-    marks: tuple[str, ...] = ()
-
-
-PLATFORMS = {
-    "hotcrp": Home("hotcrp", ("title", "pid")),
-    "openreview": Home("openreview", ("forum", "average rating")),
-    "cmt": Home("cmt", ("paper id", "submissionid")),
-    "easychair": Home("easychair", ("submission #", "review #")),
-    "moodle": Home("courses", ("submissionid", "authorid")),
-    "canvas": Home("courses", ("assessor",)),
-    "gavel": Home("long", ("annotator id",)),
-    "forms": Home(
+Home = tuple[str, tuple[str, ...]]
+"""The module of a layout, and columns of which its tables have one."""
+PLATFORMS: dict[str, Home] = {
+    "hotcrp": ("hotcrp", ("title", "pid")),
+    "openreview": ("openreview", ("forum", "average rating")),
+    "cmt": ("cmt", ("paper id", "submissionid")),
+    "easychair": ("easychair", ("submission #", "review #")),
+    "moodle": ("courses", ("submissionid", "authorid")),
+    "canvas": ("courses", ("assessor",)),
+    "gavel": ("long", ("annotator id",)),
+    "forms": (
         "forms",
         (
             *("timestamp", "zeitstempel", "horodateur", "marca temporal"),
@@ -37,23 +29,23 @@ PLATFORMS = {
             "completion time",
         ),
     ),
-    "votes": Home("votes"),
-    "orders": Home("orders"),
-    "surveys": Home(
+    "votes": ("votes", ()),
+    "orders": ("orders", ()),
+    "surveys": (
         "surveys",
         (
             *("respondentid", "respondent id", "responseid", "response id"),
             *("internal id", "prolific pid", "submitdate", "date submitted"),
         ),
     ),
-    "evaluation": Home(
+    "evaluation": (
         "logs",
         (
             *("doc id", "question id", "item type", "item i", "judge score"),
             *("scorer id", "points earned", "recommendation"),
         ),
     ),
-    "wide": Home("wide"),
-    "long": Home("long"),
+    "wide": ("wide", ()),
+    "long": ("long", ()),
 }
 """Every layout. A module is loaded only if a table has one of the marks."""

@@ -175,7 +175,7 @@ def time_of(table: Table) -> str:
     """
     # A form writes it with a capital letter, people most often do not.
     names = (name for name in [*table.columns][:3] if name[0].isupper())
-    return next((name for name in names if plain(name) in PLATFORMS["forms"].marks), "")
+    return next((name for name in names if plain(name) in PLATFORMS["forms"][1]), "")
 
 
 def _names_items(table: Table, name: str) -> bool:

@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evenhand.columns import Columns, Source
+from evenhand.columns import Columns, Source, candidates
 from evenhand.errors import OptionError, listing, refuse_option
 from evenhand.formats import PLATFORMS
 from evenhand.formats.tables import Table, plain
@@ -149,7 +149,7 @@ def layout_of(name: str) -> Layout:
     """
     if name not in PLATFORMS:
         raise OptionError(str(Source().unknown("format", name, PLATFORMS)))
-    module = import_module(f"evenhand.formats.{PLATFORMS[name].module}")
+    module = import_module(f"evenhand.formats.{PLATFORMS[name][0]}")
     layout: Layout = getattr(module, name.upper())
     return layout
 
@@ -181,8 +181,8 @@ def recognise(table: Table, options: ReadOptions) -> tuple[Layout, str]:
     deep, names = table.document is not None, {plain(name) for name in table.columns}
     marked = [
         name
-        for name, home in PLATFORMS.items()
-        if home.marks and (deep or not names.isdisjoint(home.marks))
+        for name, (_, marks) in PLATFORMS.items()
+        if marks and (deep or not names.isdisjoint(marks))
     ]
     # Of a form the last responses count, whatever columns the user names.
     surveys = [name for name in ("forms", "surveys") if name in marked]
@@ -192,7 +192,11 @@ def recognise(table: Table, options: ReadOptions) -> tuple[Layout, str]:
         return match
     if options.rows:
         return layout_of("wide"), ""
-    if match := next(_matches(["votes"], table, options), None):
+    # Three columns that are a reviewer, an item and a score leave none for votes.
+    parts, headings = ("reviewer", "item", "score"), [*table.columns]
+    scored = all(candidates(part, headings, columns) for part in parts)
+    votes = [] if scored and len(headings) == len(parts) else ["votes"]
+    if match := next(_matches(votes, table, options), None):
         return match
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
