@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test types collected docs man bench programs clean
+.PHONY: demo test types collected docs man bench package programs clean
 
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
@@ -41,6 +41,10 @@ man: $(VENV)/installed
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m bench.speed --out docs
+
+# The wheel in empty environments: each Python here, lowest and newest dependencies.
+package: man
+	PYTHON=$(PYTHON) .ci/package
 
 # The report is tested in a browser, and counting on Spark and PostgreSQL. Root gets
 # Debian's, and no server is started; the others' tests say that they were skipped. It is
