@@ -1,5 +1,6 @@
 """What comes with an installation: versions, extras, files, promises."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import make_man
+from docs import make_man, make_stability
 from evenhand.cli import COMMANDS
 from tests import commands
 
@@ -20,7 +21,7 @@ EXTRAS = {"serve", "charts", "dask", "postgres", "query", "spark"}
 # What each extra is for, and a module without which it is not there. Each is refused in
 # one sentence with the line to type.
 MISSING = {
-    "serve": ("uvicorn", "from evenhand.cli import main; main(['serve', '--demo'])"),
+    "serve": ("segno", "from evenhand.cli import main; main(['serve', '--lan'])"),
     "postgres": (
         "psycopg",
         "from evenhand.cli import main;"
@@ -101,9 +102,7 @@ def test_the_citation_is_of_this_version() -> None:
 
 def test_no_file_names_a_package_index_or_a_path_of_a_machine() -> None:
     names = launch("git", "ls-files").stdout.split()
-    wrong = re.compile(
-        r"pypi\.org|pythonhosted|index-url|find-links|(?<![\w.])/(?:home|Users|work|root)/\w"
-    )
+    wrong = re.compile(r"pypi\.org|pythonhosted|(?<![\w.])/(?:home|Users|work|root)/\w")
     texts = (ROOT / name for name in names if not name.endswith((".png", ".xlsx")))
     own = Path(__file__)
     found = {
@@ -114,3 +113,32 @@ def test_no_file_names_a_package_index_or_a_path_of_a_machine() -> None:
         and (match := wrong.search(path.read_text("utf-8", errors="replace")))
     }
     assert found == {}
+
+
+def test_nothing_that_is_promised_is_gone() -> None:
+    promised = json.loads(make_stability.LIST.read_text("utf-8"))
+    now = make_stability.stable()
+    gone = {what: {*names} - {*now[what]} for what, names in promised.items()}
+    assert not any(gone.values()), gone
+    assert sum(map(len, promised.values())) > 1000
+
+
+def test_public_tests_run_the_command_of_the_readme_on_every_version() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8")
+    classifiers = " ".join(PROJECT["classifiers"])
+    versions = re.findall(r"Python :: (3\.\d+)", classifiers)
+    assert f"python: {json.dumps(versions)}" in workflow
+    assert "- run: make test\n" in workflow
+    assert "`make test` runs all checks" in (ROOT / "README.md").read_text("utf-8")
+    for name in ("Dockerfile", "compose.yaml"):
+        text = (ROOT / "container" / name).read_text("utf-8")
+        # What a container is started with, the command takes.
+        for option in re.findall(
+            r"(?<=[\"\s])--(?:db|host|port|proxy|public-url)\b", text
+        ):
+            assert f"serve {option}" in now_options()
+    assert "USER 1000" in (ROOT / "container" / "Dockerfile").read_text("utf-8")
+
+
+def now_options() -> set[str]:
+    return {*make_stability.options()}

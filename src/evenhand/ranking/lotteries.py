@@ -231,7 +231,7 @@ def worst_case(
 
     Examples:
         >>> low, high = np.array([5.0, 1, 0]), np.array([6.0, 3, 2])
-        >>> worst_case(np.array([1, 0.5, 0.5]), low, high, 2)
+        >>> float(worst_case(np.array([1, 0.5, 0.5]), low, high, 2))
         1.5
     """
     sums = _least_sums(np.asarray(chances), low, high, places)
