@@ -3,8 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# uv takes a third of pip's time; where it cannot reach packages that pip can, pip does.
+define install
+UV_HTTP_TIMEOUT=10 $(BIN)/uv pip install --quiet --python $(VENV) $(1) 2>/dev/null || $(PIP) --no-compile $(1)
+endef
 
-.PHONY: demo test types collected docs man bench package programs clean
+.PHONY: demo test quick types collected docs man bench package programs clean
 
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
@@ -21,6 +25,13 @@ test: export POLARS_MAX_THREADS := 1
 test: types collected programs
 	$(BIN)/python -m pytest $(SPREAD)
 	$(BIN)/python -m tests.kernels $(SPREAD) src tests/golden tests/models
+
+# What a patch needs: lint, types, every module's examples, every stored answer, and the
+# tests named with T=tests/ranking.
+quick: export OPENBLAS_NUM_THREADS := 1
+quick: export POLARS_MAX_THREADS := 1
+quick: types
+	$(BIN)/python -m pytest $(SPREAD) src tests/golden tests/test_api.py tests/test_language.py tests/test_package.py $(T)
 
 types: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
@@ -70,20 +81,20 @@ clean:
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/installed: pyproject.toml | $(BIN)/pip
-	$(PIP) --editable .
+	$(call install,--editable .)
 	touch $@
 
 $(VENV)/installed-test: pyproject.toml | $(BIN)/pip
-	$(PIP) --no-compile --editable '.[test]'
+	$(call install,--editable '.[test]')
 	touch $(VENV)/installed $@
 
 # Spark is large: it is installed while types are checked.
 $(VENV)/installed-spark: $(VENV)/installed-test
-	$(PIP) --no-compile 'evenhand[spark]'
+	$(call install,--editable '.[spark]')
 	touch $@
 
 $(VENV)/installed-docs: pyproject.toml | $(BIN)/pip
-	$(PIP) --editable '.[docs]'
+	$(call install,--editable '.[docs]')
 	touch $(VENV)/installed $@
 
 .venv-bench/installed: pyproject.toml
@@ -92,11 +103,10 @@ $(VENV)/installed-docs: pyproject.toml | $(BIN)/pip
 	touch $@
 
 # Debian ships venv as a package of its own; root may install it, others are told to.
-# Its pip takes three times as long as today's to choose versions.
 $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  apt-get update && apt-get install --yes python3-venv && \
 	  $(PYTHON) -m venv $(VENV); } || { rm -rf $(VENV); \
 	  echo "Python's venv module is missing: install the package python3-venv." >&2; \
 	  exit 1; }
-	$(PIP) --upgrade pip
+	-$(PIP) --upgrade pip uv

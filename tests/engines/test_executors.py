@@ -171,6 +171,12 @@ def test_a_process_that_is_lost_is_said_in_words_and_made_good() -> None:
         with pytest.raises(ValueError, match="'x'") as found:
             list(run_parts(int, ["x"], pool))
         assert "run_batch" in found.value.__notes__[0]
+        # What cannot be sent back is said, too.
+        assert pool is not None
+        with pytest.raises(ValueError, match="not to be sent"):
+            pool.submit(Unsendable).result()
+        with pytest.raises(RuntimeError, match="OddError: of its own"):
+            pool.submit(raise_odd).result()
 
 
 class Unsendable:
@@ -187,15 +193,6 @@ class OddError(Exception):
 
 def raise_odd() -> None:
     raise OddError(why="of its own")
-
-
-def test_what_cannot_be_sent_is_said() -> None:
-    with processes(2) as pool:
-        assert pool is not None
-        with pytest.raises(ValueError, match="not to be sent"):
-            pool.submit(Unsendable).result()
-        with pytest.raises(RuntimeError, match="OddError: of its own"):
-            pool.submit(raise_odd).result()
 
 
 def slow_block(plan: TrialPlan, number: int) -> tuple[Floats, int]:
@@ -225,6 +222,8 @@ def test_an_interrupt_cancels_our_work_and_leaves_the_pool(
 
 
 def test_an_interrupt_does_not_wait_for_the_next_result() -> None:
+    # A shell that starts tests in the background lets them ignore interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     over = threading.Event()
     late = threading.Timer(20, over.set)
     soon = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
@@ -236,6 +235,7 @@ def test_an_interrupt_does_not_wait_for_the_next_result() -> None:
         assert not over.is_set()
         over.set()
         late.cancel()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_the_first_parts_do_not_wait_for_the_last() -> None:
