@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evenhand.claims import Certificate
     from evenhand.grading import Grades
     from evenhand.ranking.results import Ranking
+    from evenhand.ranking.selection import Selection
 
 # What is assumed, for a committee.
 ADAPTIVE = "reviewers differ in how strict they are, about as much as the ratings show"
@@ -199,7 +200,7 @@ def grades_card(result: Grades, *, html: bool = True) -> Card:
 
 def build_card(
     template: str,
-    result: Comparison | Ranking | Check | Grades,
+    result: Comparison | Ranking | Check | Grades | Selection,
     *,
     html: bool = True,
     table: tables.TextTable | None = None,

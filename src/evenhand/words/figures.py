@@ -18,8 +18,10 @@ from evenhand.ab.comparison import Comparison
 from evenhand.diagnosis.check import Check
 from evenhand.errors import OptionError
 from evenhand.ranking.results import Ranking
+from evenhand.ranking.selection import Selection
 from evenhand.words.lines import score_shares
 from evenhand.words.pictures import ranking_rows, reviewer_rows, score_strips
+from evenhand.words.selections import KINDS, facts
 from evenhand.words.tables import window
 from evenhand.words.text import distinct, sentences, shorten
 
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.grading import Grades
-    from evenhand.ranking.selection import Selection
     from evenhand.ratings import Ratings
     from evenhand.words.pictures import BarList, BarRow
 
@@ -71,6 +72,8 @@ def figures_of(
         >>> [*figures_of(ratings, compare(ratings, rng=7))]
         ['scores']
     """
+    if isinstance(result, Selection):
+        return _chances(result)
     if isinstance(result, Comparison):
         return _shares(result) or _scores(ratings, result)
     charts = _ranks(result) if isinstance(result, Ranking) else {}
@@ -144,6 +147,25 @@ def _ranks(result: Ranking) -> dict[str, Figure]:
     return add_title(
         "ranks", layers, height, result=result, cut=bars.cut, shown=len(rows)
     )
+
+
+def _chances(result: Selection) -> dict[str, Figure]:
+    """Draw the chance of each item against its rank; what was not drawn is pale."""
+    rows = [
+        (row.rank, float(row.chance), row.group, 0.35 if row.drawn is False else 1.0)
+        for row in result.rows
+    ]
+    groups = alt.Scale(domain=[*KINDS], range=[BLUE, ORANGE, GREY])
+    across = alt.Scale(domain=[0.5, len(rows) + 0.5], nice=False)
+    bars = chart_of(rows, "rank", "chance", "group", "strength").encode(
+        x=alt.X("rank:Q", scale=across, axis=alt.Axis(tickMinStep=1)),
+        y=alt.Y("chance:Q", axis=alt.Axis(format="%")),
+        color=alt.Color("group:N", scale=groups, title=None),
+        opacity=alt.Opacity("strength:Q", scale=None, legend=None),
+    )
+    width = max(0.8 * WIDTH / len(rows), 1)
+    layer = bars.mark_bar(width=width)
+    return add_title("chances", [layer], 240, result=result, **facts(result))
 
 
 def _strictness(check: Check) -> dict[str, Figure]:

@@ -32,7 +32,15 @@ from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ranking.selection import Selection
 from evenhand.ratings import Ratings
-from evenhand.words import cards, details, findings, lines, pictures, tables
+from evenhand.words import (
+    cards,
+    details,
+    findings,
+    lines,
+    pictures,
+    selections,
+    tables,
+)
 from evenhand.words.check_sentences import ladder_meaning
 from evenhand.words.exports import COMMANDS, about
 from evenhand.words.text import asset, notice, templates
@@ -50,7 +58,7 @@ else:
 
 Result = Ranking | Comparison | Check | Grades | Selection
 # Options that a call must repeat, beside the method.
-ASKED = ["top", "design", "distinct", "test", "both"]
+ASKED = ["top", "places", "rule", "design", "distinct", "test", "both"]
 ASKED += ["onto", "form", "anchors", "passing", "rounding"]
 # Methods of which a warp test is quick enough to be part of every report, which draws
 # scales so often that it takes a few seconds at most.
@@ -100,6 +108,8 @@ def report(
         >>> page[:15], "2 items ranked" in page
         ('<!DOCTYPE html>', True)
     """
+    if isinstance(result, Selection):
+        return _selection_page(result, replay)
     decided = result if isinstance(result, Ranking | Grades) else None
     if isinstance(result, Check):
         check = result
@@ -147,6 +157,25 @@ def report(
         p_value_paragraph=lines.p_value_paragraph,
         tables=tables,
         weighed=findings,
+    )
+
+
+def _selection_page(result: Selection, replay: Replay) -> str:
+    """Write a page for everybody, without ratings or reviewers, that draws again."""
+    script = asset("report.js") + asset("lottery.js")
+    return (
+        templates()
+        .get_template("selection.html.j2")
+        .render(
+            selections.page_facts(result),
+            kind="Selection",
+            replay=replay,
+            style=asset("style.css"),
+            script=script,
+            policy=_policy(script),
+            version=version(),
+            lines=lines,
+        )
     )
 
 
@@ -234,6 +263,8 @@ def _ratings(result: Any) -> Ratings:  # noqa: ANN401 - of several rooms
     kept = result.ratings
     if isinstance(kept, Ratings | Counts):
         return one_by_one(kept)
+    if isinstance(result, Selection):
+        return kept  # type: ignore[no-any-return]  # intervals: none are listed
     if kept is None:
         raise OptionError(
             "report and plot must have the ratings, which this result does not keep. "

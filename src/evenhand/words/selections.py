@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from evenhand.designs.drawing import SEAL_PREFIX
 from evenhand.errors import align_columns
-from evenhand.words import cards, lines, pictures, tables
+from evenhand.method import as_method
+from evenhand.ranking.lotteries import SelectionRule
+from evenhand.words import cards, pictures, tables
 from evenhand.words.pictures import BarList, BarRow
 from evenhand.words.text import name, one_precision, sentences
 
 if TYPE_CHECKING:
-    Selection = Any
+    from evenhand.ranking.selection import Selection
 
 # Colours of the groups, what stands above their rows, and what became of an item.
 KINDS = {"in": "in", "lottery": "open", "out": "out"}
@@ -26,13 +29,14 @@ CHANCE = "Its chance of a place. It says nothing about how good an item is."
 def facts(result: Selection) -> dict[str, Any]:
     """Return what the sentences of a selection need."""
     drawn = [row.drawn for row in result.rows if row.group == "lottery"]
-    taken = None if None in drawn else sum(drawn)
+    taken = None if None in drawn else sum(map(bool, drawn))
     return {"sizes": Counter(row.group for row in result.rows), "drawn": taken}
 
 
 def statements(result: Selection, block: str, **more: object) -> tuple[str, ...]:
     """Fill in a block of the sentences of a selection, in plain text."""
-    more |= {**facts(result), "result": result}
+    summary = as_method(result.rule, SelectionRule).summary()
+    more |= {**facts(result), "result": result, "summary": summary}
     return sentences("selection", block, more, html=False)
 
 
@@ -57,14 +61,13 @@ def table(result: Selection, most: int = tables.WINDOW) -> tables.TextTable:
     first = max(min(facts(result)["sizes"]["in"] - 2, total - most), 0)
     shown = slice(first, first + most)
     rows = bars.rows[shown]
-    pairs = zip(*(row.ends or () for row in rows), strict=True)
-    ends = [one_precision(numbers) for numbers in pairs]
+    ends = one_precision([end for row in rows for end in row.ends or ()])
     columns: tables.Columns = {
         tables.Number("rank"): [row.place for row in rows],
         tables.Column("item", one_line=bool(result.titles)): [
             name(row.label, row.title or None) for row in rows
         ],
-        tables.Number("interval"): [*map("{} to {}".format, *ends)],
+        tables.Number("interval"): [*map("{} to {}".format, ends[::2], ends[1::2])],
         tables.Number("chance, %"): bars.columns["chance, %"][1][shown],
         tables.Column("result"): [row.word for row in rows],
     }
@@ -83,13 +86,13 @@ def parts(
         explained: Whether all rows, all rules and the whole claim are to be shown.
     """
     layout = table(result, len(result.rows) if explained else tables.WINDOW)
-    claim = lines.claim(result.certificate, explained=explained)
     more = {"command": command, "explained": explained, "hidden": layout.caption}
     whole = card(result, html=False).lines()[1:] if explained else []
-    first, costs, last = (
-        statements(result, part, **more) for part in ("decision", "cost", "next")
+    first, costs, claim, last = (
+        statements(result, part, **more)
+        for part in ("decision", "cost", "guarantee", "next")
     )
-    return [*first, layout, *costs, claim, *whole, *last]
+    return [*first, layout, *costs, *claim, *whole, *last]
 
 
 def text(result: Selection) -> str:
@@ -103,3 +106,16 @@ def card(result: Selection, *, html: bool = True) -> cards.Card:
     """Say what was selected, for its page and for notebooks."""
     numbers = {**facts(result), "table": table(result)}
     return cards.build_card("selection", result, html=html, **numbers)
+
+
+def page_facts(result: Selection) -> dict[str, Any]:
+    """Return what the page of a selection shows, and what it draws again from."""
+    return facts(result) | {
+        "result": result,
+        "card": card(result),
+        "bars": item_rows(result),
+        "rows": {row.item: row for row in result.rows},
+        "item_ids": pictures.anchors([row.item for row in result.rows]),
+        "statements": statements,
+        "SEAL_PREFIX": SEAL_PREFIX,
+    }
