@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from evenhand import Scenario, check, compare, grade, lab, rank, read_ratings, warp
-from evenhand.ab import comparison, pvalues
+from evenhand.ab import comparison, evidence, pvalues
 from evenhand.diagnosis import check as checks
 from evenhand.diagnosis import warp as warps
 from evenhand.grading import Grade, Grades
@@ -37,7 +39,7 @@ OWN_WORDS = {
     "assumes": "What it rests on and the scores cannot show.",
 }
 CLASSES: dict[str, tuple[type, ...]] = {
-    "compare": (comparison.Comparison, pvalues.PValues),
+    "compare": (comparison.Comparison, pvalues.PValues, evidence.Sequential),
     "rank": (results.Ranking,),
     "rank.items": (results.RankedItem,),
     "grade": (Grades,),
@@ -52,10 +54,12 @@ CLASSES: dict[str, tuple[type, ...]] = {
 def example(kind: str) -> Mapping[str, Any]:
     """Return a small document that has every field."""
     panel = read_ratings(PANEL)
-    scores = ([7, 9, 4], [6, 3, 5])
+    scores = [("AB"[turn % 2], [7, 6, 9, 3, 4, 5][turn], turn) for turn in range(6)]
+    watched = pl.DataFrame(scores, schema=["item", "score", "time"], orient="row")
+    coins: Any = {"design": "coins", "rng": 1}
     scenario = Scenario(reviewers=2)
     documents: dict[str, Callable[[], Any]] = {
-        "compare": lambda: compare(*scores, design="halves", rng=1),
+        "compare": lambda: compare(watched, order="time", sequential=True, **coins),
         "rank": lambda: rank(panel, method="safe(noise=5)", top=4, rng=7),
         "grade": lambda: grade(panel, passing=60, rng=7),
         "check": lambda: check(panel, top=4, rng=7),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evenhand.ab import weights as weights
     from evenhand.ab.comparison import Comparison as Comparison
     from evenhand.ab.comparison import compare as compare
+    from evenhand.ab.evidence import Monitor as Monitor
     from evenhand.claims import Certificate as Certificate
     from evenhand.designs.assignment import Assignment as Assignment
     from evenhand.designs.drawing import assign as assign
@@ -59,6 +60,7 @@ _HOMES = {
     "engines.checking": "count_check",
     "engines.pairs": "count_pairs",
     "ab.comparison": "compare Comparison",
+    "ab.evidence": "Monitor",
     "ranking.ranking": "rank Ranking",
     "ranking.selection": "select Selection",
     "grading": "grade Grades",

@@ -242,6 +242,32 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
     return numbers, numeric.is_null().to_numpy()
 
 
+def time_series(values: object, what: str, source: Source) -> pl.Series:
+    """Return times as numbers that grow with them; numbers stay as they are.
+
+    Examples:
+        >>> time_series(["2026-05-01", "2026-05-03"], "day", Source()).diff().to_list()
+        [None, 172800000000.0]
+    """
+    native = nw.from_native(values, allow_series=True, pass_through=True)
+    listed = column_values(native) if isinstance(native, nw.Series) else list(native)  # type: ignore[call-overload]  # a column
+    series = as_series(listed)
+    if series.dtype.is_temporal():
+        numbers = series.to_physical().cast(pl.Float64)
+    else:
+        numbers = series.cast(pl.Float64, strict=False)
+        if numbers.null_count() and series.dtype in TEXTUAL:
+            times = series.cast(pl.String).str.strip_chars()
+            with contextlib.suppress(pl.exceptions.ComputeError):
+                times = times.str.to_datetime(time_unit="us", strict=False)
+                numbers = times.to_physical().cast(pl.Float64)
+    rule = f"{what} must be a number, or a time such as 2026-11-18 09:30, got"
+    empty = numbers.is_null().arg_true()
+    if len(empty):
+        raise source.each((row, f"{rule} {quote(series[row])}", "") for row in empty)
+    return numbers
+
+
 def ordered_words(values: object) -> list[str]:
     """Return the words of a column whose categories have an order, the lowest first.
 
@@ -521,6 +547,8 @@ WIDER: dict[str, frozenset[str]] = {
     }.items()
 }
 """Names that people use beside these; they count where no column has one of these."""
+WATCHED = ("order", "probability")
+"""What a comparison that is watched may need besides."""
 UNSAID = frozenset({"id", "name", "number", "no", "nr", "uid", "input", "answer"})
 """Words that do not say what a column holds."""
 
@@ -539,6 +567,8 @@ class Columns:
     weight: str = ""
     tie: str = ""
     cluster: str = ""
+    order: str = ""
+    probability: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -592,7 +622,7 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
     wanted = _needed_parts(names, declared)
     votes = "winner" in wanted
     optional = ("reviewer", "tie") if votes else ("pair",)
-    more = (*optional, "cluster") if votes else (*optional, "weight", "cluster")
+    more = (*optional, "cluster", *(() if votes else ("weight", *WATCHED)))
     for part in Columns.__slots__:
         if getattr(declared, part) and part not in (*wanted, *more):
             raise source.whole(
@@ -612,7 +642,9 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
         twice = next(name for name in used if used.count(name) > 1)
         text = f"Column {quote(twice)} is named for two things. Name two columns."
         raise source.whole(text)
-    return Columns(**columns, cluster=declared.cluster)
+    for part in ("cluster", *WATCHED):
+        columns[part] = getattr(declared, part)
+    return Columns(**columns)
 
 
 def _existing_column(name: str, names: Sequence[str], source: Source) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import hashlib
 import inspect
 import json
@@ -19,6 +20,7 @@ from evenhand.claims import DataWarning, Json, few
 from evenhand.columns import (
     LISTED,
     NAMED,
+    WATCHED,
     Columns,
     Labels,
     Source,
@@ -30,6 +32,7 @@ from evenhand.columns import (
     label_series,
     number_series,
     ordered_words,
+    time_series,
     typed_labels,
 )
 from evenhand.errors import (
@@ -71,7 +74,15 @@ TOGETHER = (
     "If several columns name the reviewer together, name them all, as in reviewer= or "
     "--reviewer judge+prompt."
 )
-BY_ROW = ("item_codes", "preference", "pair_codes", "weights", "cluster_codes")
+WATCHES = ("order", "probabilities")
+BY_ROW = (
+    "item_codes",
+    "preference",
+    "pair_codes",
+    "weights",
+    "cluster_codes",
+    *WATCHES,
+)
 """What a Ratings holds for each rating, beside the reviewer."""
 COUNTS = "It says how much the rating counts."
 REPEATS = "Say which count with repeats= or --repeats last, mean or all."
@@ -118,6 +129,13 @@ class ReadingOptions(TypedDict, total=False):
     all_items: Sequence[Label] | None
 
 
+class WatchOptions(ReadingOptions, total=False):
+    """What a comparison that is watched reads besides."""
+
+    order: str | None
+    probability: str | None
+
+
 class Ratings:
     """Ratings of items by reviewers.
 
@@ -149,6 +167,8 @@ class Ratings:
         pair_codes: Pair of each rating, or None.
         weights: How much each rating counts, in the order of scores, or None.
         cluster_codes: Of each rating, what its reviewer shares with others, or None.
+        order: When each item was assigned, a number that grows with time, or None.
+        probabilities: With which the first of two items was to be assigned, or None.
         unrated_labels: Items that were named, but without any score; left out.
         notices: What was left out while reading, and why.
         titles: What people call an item, for those that have more than a label.
@@ -667,6 +687,12 @@ class Ratings:
         self.cluster_codes: Codes | None = None
         if "cluster" in rows.columns:
             self.cluster_codes = frozen(code_labels(rows["cluster"])[1][order])
+        self.order: Scores | None = None
+        self.probabilities: Scores | None = None
+        if "order" in rows.columns:
+            self.order = frozen(rows["order"].to_numpy()[order])
+        if "probability" in rows.columns:
+            self.probabilities = frozen(rows["probability"].to_numpy()[order])
 
     def _pseudonym_notices(self) -> tuple[DataWarning, ...]:
         """Say that reviewers look like pseudonyms for one item, if they do.
@@ -770,6 +796,8 @@ def declared_options(
     """
     names = [*ReadingOptions.__annotations__]
     own = [] if call is None else [*inspect.signature(call).parameters]
+    if "sequential" in own:
+        names += WATCHED
     for name in reading:
         if name not in names:
             raise OptionError(unknown("option", name, [*own[1:-1], *names]))
@@ -787,7 +815,7 @@ def is_readable(data: object) -> bool:
 
 
 def number_rows(
-    data: IntoDataFrame | IntoLazyFrame, **reading: Unpack[ReadingOptions]
+    data: IntoDataFrame | IntoLazyFrame, **reading: Unpack[WatchOptions]
 ) -> Ratings | None:
     """Take a dataframe without a reviewer, each row as one's; None if it has one.
 
@@ -795,19 +823,21 @@ def number_rows(
         >>> number_rows(pl.DataFrame({"item": ["x", "y"], "score": [1, 2]}))
         Ratings(2 scores by 2 reviewers of 2 items)
     """
-    if reading.keys() - {"item", "score"}:
+    if reading.keys() - {"item", "score", *WATCHED}:
         return None
     columns, item = frame_columns(data), reading.get("item") or ""
-    named = Columns("", str(item), reading.get("score") or "")
+    watched: Any = {part: reading.get(part) or "" for part in WATCHED}
+    named = Columns("", str(item), reading.get("score") or "", **watched)
     if candidates("reviewer", list(columns), named):
         return None
-    return _number_rows(columns, item, named.score)
+    return _number_rows(columns, item, named)
 
 
-def _number_rows(columns: dict[str, Any], item: Names, score: str) -> Ratings:
+def _number_rows(columns: dict[str, Any], item: Names, named: Columns) -> Ratings:
     """Number the rows in the order of items and scores, so that theirs is no matter."""
     columns["row"] = next(iter(columns.values()))
-    declared = Columns("row", _join_columns(columns, "item", item), score)
+    joined = _join_columns(columns, "item", item)
+    declared = dataclasses.replace(named, reviewer="row", item=joined)
     names = find_columns(list(columns), declared, Source())
     items = label_series(columns[names.item], names.item, Source()).cast(pl.String)
     values, _ = number_series(columns[names.score], names.score, Source())
@@ -964,7 +994,11 @@ def _rated_rows(
         for part, name in called.items()
         if name
     }
-    for part, name in (("value", names.score or names.rank), ("weight", names.weight)):
+    if names.order:
+        times = time_series(columns[names.order], names.order, source)
+        series["order"], called["order"] = times, names.order
+    numeric = {"value": names.score or names.rank, "weight": names.weight}
+    for part, name in (numeric | {"probability": names.probability}).items():
         if name:
             numbers, missing = number_series(columns[name], name, source)
             # A rank counts downwards; higher is better everywhere else.
@@ -974,6 +1008,14 @@ def _rated_rows(
     _check_lengths(
         {called[part]: len(values) for part, values in series.items()}, source
     )
+    if names.probability:
+        inside = series["probability"].is_between(0, 1, closed="none")
+        bad = (~inside.fill_null(value=False)).arg_true()
+        rule = f"{names.probability} must be between 0 and 1, got"
+        if len(bad):
+            raise source.each(
+                (row, f"{rule} {series['probability'][row]}", "") for row in bad
+            )
     if names.weight:
         # A row without a score needs no weight.
         good = (series["weight"] > 0).fill_null(value=False)

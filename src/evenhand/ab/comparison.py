@@ -45,17 +45,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.ab import evidence
     from evenhand.ab.checker import OwnRule
+    from evenhand.ab.evidence import Sequential
     from evenhand.arrays import Floats
     from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.designs.design import Declared
-    from evenhand.ratings import Data, ReadingOptions
+    from evenhand.ratings import Data, WatchOptions
     from evenhand.words import cards, lines
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
 else:
     cards, lines = lazy("evenhand.words.cards"), lazy("evenhand.words.lines")
+    evidence = lazy("evenhand.ab.evidence")
 
 __all__ = ["BOTH", "Comparison", "compare"]
 
@@ -115,6 +118,8 @@ class Comparison(Reportable):
             hold an order only.
         difference: The first item's mean less the second's, with its interval, or None.
         test: The randomisation test behind the p-values, None if there is none.
+        sequential: Evidence that may be looked at after every score, if it was asked
+            for.
         certificate: What the result may claim.
         ratings: What was compared, a Ratings, Counts or two lists, for `report` and
             `plot`.
@@ -146,6 +151,7 @@ class Comparison(Reportable):
     scores: Summary | None = None
     difference: Difference | None = None
     test: PValues | None = None
+    sequential: Sequential | None = None
     certificate: Certificate | None = None
     ratings: Ratings | Counts | tuple[Floats, Floats] | None = field(
         default=None, compare=False
@@ -191,6 +197,7 @@ class Comparison(Reportable):
                 for name, part in test_fields.items()
                 if name not in P_VALUES
             },
+            **({"sequential": asdict(self.sequential)} if self.sequential else {}),
             **tail(self),
         }
 
@@ -249,8 +256,10 @@ def compare(
     both: Both | None = None,
     design: str | TwoItemDesign | None = None,
     assignment: Assignment | None = None,
+    sequential: bool = False,
+    alpha: float = 0.05,
     rng: RNGLike = None,
-    **reading: Unpack[ReadingOptions],
+    **reading: Unpack[WatchOptions],
 ) -> Comparison:
     """Compare two items that different reviewers scored.
 
@@ -277,6 +286,11 @@ def compare(
             The certificate and the p-values rest on it. For "panels" the pairs of a
             Ratings name the panels.
         assignment: The assignment that a Ratings came through, which says it better.
+        sequential: Whether to weigh the evidence after every score (Theorem S): look as
+            often as you like, stop when it is settled. `order` names the column of when
+            items were assigned (equal times go in a random order), `probability` that
+            of the probability of items[0], if it was not a fair coin's.
+        alpha: Chance that a sequential comparison ever names an item that is no better.
         rng: Seed, Generator or SeedSequence.
         reading: How to read a file or a dataframe, with the names that `read_ratings`
             has: `reviewer`, `item`, `score`, `rows`, `scale`, ...
@@ -337,6 +351,9 @@ def compare(
         assumed = p_value_assumptions(sides, declared)
         test_result = replace(test_result, assumes=assumed)
     ordinal = sides.verdict is not None or (ratings and ratings.kind != "scores")
+    watch = None
+    if sequential:
+        watch = evidence.watch_ratings(first, sides.items, declared, alpha, seed)
     used = {"pairing": outcome.pairing, "test": test, "both": both}
     return Comparison(
         items=sides.items,
@@ -362,6 +379,7 @@ def compare(
         scores=None if ordinal else _summary(sides),
         difference=None if ordinal else shift,
         test=test_result,
+        sequential=watch,
         certificate=comparison_certificate(sides, chosen, declared, outcome),
         ratings=first if isinstance(first, Ratings | Counts) else sides.lists,
     )

@@ -14,7 +14,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 OUTPUT, READING = "Output", "Reading FILE"
 COLUMNS = ("reviewer", "item", "score")
-ROLES = ("rank", "winner", "loser", "pair", "weight", "cluster")
+ROLES = ("rank", "winner", "loser", "pair", "weight", "cluster", "order", "probability")
 """Columns that few files have."""
 SHORT_OPTIONS = ("--encoding", "--delimiter", "--decimal")
 SHORT_FLAGS = ("--header", "--no-header")

@@ -114,6 +114,8 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
         OptionError: If --column does not name a role and a column, or one is empty.
     """
     columns = {name: options.pop(name) for name in COLUMNS}
+    watched = {name: options.pop(name, None) for name in ("order", "probability")}
+    columns |= {name: column for name, column in watched.items() if column is not None}
     merge = [*options.pop("merge")]
     for text in options.pop("columns"):
         role, _, column = text.partition("=")

@@ -42,6 +42,16 @@ else:
     "Reviewers who scored both items: leave them out, or let them decide.",
     ["drop", "decide"],
 )
+@deciding(
+    "--sequential",
+    "Weigh the evidence after every score: look as often as you like, stop when it is "
+    "settled. Needs --order, and --design coins or --probability.",
+)
+@deciding("--order COLUMN", "When an item was assigned: a number or a time.")
+@deciding(
+    "--probability COLUMN",
+    "Probability with which the first item was to be assigned, as in a ramp-up.",
+)
 @_options.explain_option
 @_options.extra_options()
 @_options.record_option

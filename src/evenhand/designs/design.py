@@ -149,6 +149,8 @@ class TwoItemDesign(RandomDesign):
             turned round. "" if it is not of this form.
         any_number: Whether any number of units may be on, instead of half of them.
         redrawn: What could have been drawn, in a few words.
+        probability: Of the first item, for each reviewer by itself; None if it depends
+            on what others got.
     """
 
     job: ClassVar[Job] = "compare"
@@ -157,6 +159,7 @@ class TwoItemDesign(RandomDesign):
     unit: ClassVar[Literal["reviewer", "group", "pair", ""]] = ""
     any_number: ClassVar[bool] = False
     redrawn: ClassVar[str] = "as the design draws"
+    probability: ClassVar[float | None] = None
 
     def strata(self, people: Any) -> Strata:  # noqa: ANN401 - a number or labels
         """Return what is split into halves, each by itself.
@@ -315,6 +318,7 @@ class Coins(TwoItemDesign):
     unit = "reviewer"
     any_number = True
     redrawn = "each reviewer to an item by a fair coin"
+    probability = 0.5
 
     def __call__(self, n_reviewers: int, *, rng: RNGLike = None) -> Codes:
         """Draw the item, 0 or 1, of each of at least one reviewer."""

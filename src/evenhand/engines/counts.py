@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores
     from evenhand.claims import Json, Label
     from evenhand.formats import reading as readers
-    from evenhand.ratings import ReadingOptions
+    from evenhand.ratings import WatchOptions
 
     Values = Sequence[object] | NDArray[np.generic] | pl.Series
 else:
@@ -347,7 +347,7 @@ def count_columns(
 def counts_or_ratings(
     data: object,
     call: Callable[..., object] | None = None,
-    **reading: Unpack[ReadingOptions],
+    **reading: Unpack[WatchOptions],
 ) -> Counts | Ratings:
     """Take a file or a dataframe that compare was given, of ratings or of counts.
 

@@ -95,6 +95,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     pair: str | Sequence[str] | None = None,
     weight: str | None = None,
     cluster: str | Sequence[str] | None = None,
+    order: str | None = None,
+    probability: str | None = None,
     scale: str | None = None,
     decimal: str | None = None,
     exclude: Names = (),
@@ -140,6 +142,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         weight: Column or field of how much a rating counts, such as a confidence.
         cluster: Column of what reviewers share that may move their scores together,
             such as a prompt, or several columns; for `rank`.
+        order: Column of when an item was assigned, for a comparison that is watched.
+        probability: Column of the probability of the first item, likewise.
         scale: Score words from worst to best with < between them; or "best=A" for the
             best of single letters; or "/10" to put scores such as 4/5 onto 0 to 10.
         decimal: Decimal sign of the numbers, "." or ",". By default it is a comma in

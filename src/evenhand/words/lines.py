@@ -125,6 +125,7 @@ def comparison_lines(result: Comparison, *, explained: bool = False) -> list[str
     why = "; ".join(filter(None, [_why(result), means_phrase(result)]))
     lines = [f"{winner} comes out ahead of {loser}{why}."]
     lines += [difference_sentence(result), *_share_lines(result)]
+    lines += watch_sentences(result)
     leans = result.p_first not in (0, 1) and result.decided_by not in COINS
     if leans or result.p_first_se:
         about = "about " if result.p_first_se else ""
@@ -134,6 +135,44 @@ def comparison_lines(result: Comparison, *, explained: bool = False) -> list[str
             f"{about}{chance:.3g}. That is not the probability that it is better."
         )
     return [*filter(None, lines), claim(result.certificate, explained=explained)]
+
+
+def watch_sentences(result: Comparison) -> list[str]:
+    """Say whether a watched comparison is settled, and what that rests on; or nothing.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> watch_sentences(compare([3], [2], method="mean", rng=7))
+        []
+    """
+    watch = result.sequential
+    if watch is None:
+        return []
+    p_text = p_value_text(watch.p_value)
+    odds = f"e-value {watch.e_value:,.3g}, p = {p_text} at every look"
+    if watch.settled is None:
+        verdict = f"Not settled yet ({odds}): settled at an e-value of"
+        verdict += f" {1 / watch.alpha:g}. You may look again as often as you like."
+    else:
+        verdict = f"After {watch.settled_at:,} scores: {printable(watch.settled)} is "
+        verdict += f"better ({odds}). You may stop; having looked before costs nothing."
+    sentences = [verdict]
+    if watch.interval is not None:
+        ends = sorted(_way(result) * end for end in watch.interval)
+        low_text, high_text = one_precision(ends)
+        level = f"{100 * (1 - watch.alpha):g}%"
+        sentences.append(
+            f"At all looks together ({level}) the difference is {low_text} to "
+            f"{high_text}, assuming a constant shift; without that, some reviewer's is "
+            f"at least {low_text} and some reviewer's at most {high_text}."
+        )
+    sentences.append(
+        "The first p-value is for one planned look, this one for any number. It "
+        "assumes that the order is that of assignment, that whoever answered would "
+        "have answered in time for the other item too, and that nobody saw interim "
+        "results."
+    )
+    return sentences
 
 
 def _why(result: Comparison) -> str:

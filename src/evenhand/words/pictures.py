@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand.ab.comparison import Comparison
+    from evenhand.ab.evidence import Sequential
     from evenhand.arrays import Codes
     from evenhand.claims import Label
     from evenhand.diagnosis.check import Check
@@ -445,3 +446,24 @@ def gap(result: Comparison) -> tuple[Axis, list[float]] | None:
     """
     numbers = ahead(result)
     return (axis([0.0, *numbers]), numbers) if numbers else None
+
+
+def evidence_line(watch: Sequential) -> tuple[str, float]:
+    """Return the points of the evidence over scores, and the height where it settles.
+
+    Both are on a square of 100, by the logarithm of the e-value.
+
+    Examples:
+        >>> from evenhand.ab.evidence import Look, Sequential
+        >>> looks = (Look(1, 1, 1, 1), Look(2, 20, 20, 20))
+        >>> evidence_line(Sequential(20, 20, 20, 0.05, "A", 2, None, 0.05, looks))
+        ('50,69.86 100,5.36', 5.36)
+    """
+    powers = [math.log10(max(look.e_value, 1e-300)) for look in watch.looks]
+    settled, last = -math.log10(watch.alpha), watch.looks[-1].n
+    line = axis([*powers, settled, -0.5])
+    points = (
+        f"{100 * look.n / last:.4g},{100 - line.place(power):.4g}"
+        for look, power in zip(watch.looks, powers, strict=True)
+    )
+    return " ".join(points), round(100 - line.place(settled), 2)

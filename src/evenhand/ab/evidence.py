@@ -1,0 +1,407 @@
+"""Evidence that may be looked at after every score: e-processes (Theorem S).
+
+Reviewers are taken in the order in which items were assigned to them. Each got the
+first item with a known probability pi, given the past and whatever they would answer.
+Before a score is seen, a bet q is chosen that never falls as the score rises; the
+evidence is then multiplied by q/pi if the item was the first, else by (1 - q)/(1 - pi).
+If nobody would score the first item higher, the mean of that factor is q(Y1) + 1 -
+q(Y2), at most 1, whatever the scales. So the evidence ever reaches 1/alpha with
+probability alpha at most, however often one looks and whenever one stops.
+
+The bet follows the place z of the score among earlier ones, from -1 for the lowest to 1
+for the highest: logit q = logit pi + s z, mixed over four steepnesses s. With -s it is
+the evidence that the second item is better.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evenhand.errors import OptionError, RatingsError, must_be, quote
+from evenhand.randomness import permutation, stream
+from evenhand.ratings import Ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evenhand.arrays import Flags, Floats
+    from evenhand.claims import Json, Label
+    from evenhand.designs.design import Declared, TwoItemDesign
+
+STEEPNESS = (0.4, 0.8, 1.6, 3.2)
+SLOPES = np.array([*STEEPNESS, *(-slope for slope in STEEPNESS)])
+# A score is held against the last full thousand before it, so that a watch of any
+# length remembers two thousand numbers and follows a drift.
+REMEMBERED = 1000
+# Points of the chart; scores above which no interval is worked out; its bisections.
+POINTS, MOST_SCORES, HALVINGS = 500, 100_000, 50
+
+
+class Look(NamedTuple):
+    """The evidence after so many scores.
+
+    Attributes:
+        n: Number of scores.
+        e_first: Evidence that the first item is better.
+        e_second: Evidence that the second is.
+        e_value: Their mean: evidence that they differ.
+    """
+
+    n: int
+    e_first: float
+    e_second: float
+    e_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sequential:
+    """What a watched comparison says, at this look and at every earlier one.
+
+    Attributes:
+        e_first: Evidence that the first item is better, an e-value.
+        e_second: Evidence that the second is.
+        e_value: Their mean: evidence that one of them is better.
+        p_value: 1 over the largest e_value so far: valid at every look.
+        settled: Item that is better, or None as long as e_value never reached 1/alpha.
+        settled_at: Number of scores at which it first did, or None.
+        interval: Differences that no look has refuted if all reviewers' differences
+            are the same; None without scores enough or with too many.
+        alpha: Chance of ever naming an item that is not better, at most.
+        looks: Evidence over time, at most 500 points.
+    """
+
+    e_first: float
+    e_second: float
+    e_value: float
+    p_value: float
+    settled: Label | None
+    settled_at: int | None
+    interval: tuple[float, float] | None
+    alpha: float
+    looks: tuple[Look, ...] = field(default=(), repr=False)
+
+
+def places(scores: Floats) -> Floats:
+    """Return the place of each score among earlier ones, from -1 to 1.
+
+    Examples:
+        >>> places(np.array([3.0, 5, 1, 3])).tolist()
+        [0.0, 1.0, -1.0, 0.0]
+    """
+    z = np.zeros(len(scores))
+    head = scores[:REMEMBERED]
+    signs = np.sign(head[:, None] - head)
+    sums = np.tril(signs, -1).sum(axis=1)
+    z[: len(head)] = sums / np.maximum(np.arange(len(head)), 1)
+    for start in range(REMEMBERED, len(scores), REMEMBERED):
+        past = np.sort(scores[start - REMEMBERED : start])
+        now = scores[start : start + REMEMBERED]
+        below = np.searchsorted(past, now, "left") + np.searchsorted(past, now, "right")
+        z[start : start + len(now)] = below / REMEMBERED - 1
+    return z
+
+
+def bets(place: Floats, probability: Floats) -> Floats:
+    """Return q for each steepness, and for the second item's with a minus sign.
+
+    Examples:
+        >>> bets(np.array([0.0, 1.0]), np.array([0.5, 0.5]))[:, 0].round(3).tolist()
+        [0.5, 0.599]
+    """
+    tilt = np.exp(np.multiply.outer(place, SLOPES))
+    share = np.asarray(probability)[..., None]
+    return np.asarray(share * tilt / (share * tilt + 1 - share))
+
+
+def log_factors(first: Flags, place: Floats, probability: Floats) -> Floats:
+    """Return the logarithms of the factors, a row for each score.
+
+    A score whose item was certain to come says nothing: its factor is 1.
+    """
+    tilt = np.multiply.outer(place, SLOPES)
+    share = np.asarray(probability)[..., None]
+    first_item = np.log(share + (1 - share) * np.exp(-tilt))
+    second_item = np.log(share * np.exp(tilt) + 1 - share)
+    logs: Floats = np.where(np.asarray(first)[..., None], first_item, second_item)
+    return -logs
+
+
+def mix(logs: Floats) -> Floats:
+    """Return the logarithms of the evidence for the first, the second, and either."""
+    count = len(STEEPNESS)
+    first = np.logaddexp.reduce(logs[..., :count], axis=-1)
+    second = np.logaddexp.reduce(logs[..., count:], axis=-1)
+    either = np.logaddexp(first, second) - math.log(2)
+    stacked: Floats = np.stack([first, second, either], axis=-1)
+    return stacked - math.log(count)
+
+
+def watch(
+    first: Flags,
+    scores: Floats,
+    probability: Floats,
+    items: Sequence[Label],
+    alpha: float = 0.05,
+) -> Sequential:
+    """Work out the evidence of scores in the order of assignment.
+
+    Args:
+        first: Whether a score is one of the first item.
+        scores: The scores.
+        probability: With which probability the item was to be the first one.
+        items: Labels of the two items.
+        alpha: Chance of ever naming an item that is not better.
+
+    Examples:
+        >>> first = np.arange(40) % 2 == 0
+        >>> result = watch(first, np.where(first, 4.0, 2.0), np.full(40, 0.5), "AB")
+        >>> result.settled, result.settled_at, round(result.p_value, 8)
+        ('A', 10, 1e-08)
+    """
+    logs = mix(np.cumsum(log_factors(first, places(scores), probability), axis=0))
+    either = logs[:, 2]
+    reached = np.flatnonzero(either >= -math.log(alpha))
+    settled_at = int(reached[0]) if len(reached) else None
+    settled = None if settled_at is None else items[_second_leads(logs[settled_at])]
+    shown = np.unique(np.linspace(0, len(logs) - 1, POINTS).astype(int))
+    looks = (Look(at + 1, *_safe_exp(logs[at])) for at in shown.tolist())
+    e_first, e_second, e_value = _safe_exp(logs[-1])
+    return Sequential(
+        e_first,
+        e_second,
+        e_value,
+        p_value=math.exp(-max(0.0, float(either.max()))),
+        settled=settled,
+        settled_at=None if settled_at is None else settled_at + 1,
+        interval=_interval(first, scores, probability, alpha),
+        alpha=alpha,
+        looks=tuple(looks),
+    )
+
+
+def watch_ratings(
+    ratings: object,
+    items: tuple[Label, Label],
+    declared: Declared[TwoItemDesign],
+    alpha: float,
+    seed: int,
+) -> Sequential:
+    """Watch the scores of two items in the order of assignment.
+
+    Reviewers of both items are left out. Those who were assigned at the same time go in
+    a random order, which looks at nobody's item.
+
+    Raises:
+        RatingsError: If it is not known when items were assigned.
+        OptionError: If the probabilities of the assignment are not known.
+    """
+    if not 0 < alpha < 1:
+        raise must_be("alpha", "between 0 and 1", alpha)
+    if not isinstance(ratings, Ratings) or ratings.order is None:
+        raise RatingsError(
+            "sequential must come with the order in which items were assigned. Name "
+            "its column with order= or --order."
+        )
+    share = declared.design and declared.design.probability
+    if ratings.probabilities is None and share is None:
+        raise OptionError(
+            "sequential must come with known probabilities of the assignment: declare "
+            "design 'coins', or name their column with probability= or --probability. "
+            "For halves use evenhand.Monitor, with the places that were planned."
+        )
+    codes = [ratings.item_labels.index(item) for item in items]
+    rated = np.isin(ratings.item_codes, codes)
+    loads = np.bincount(ratings.reviewer_codes[rated], minlength=ratings.n_reviewers)
+    rows = np.flatnonzero(rated & (loads[ratings.reviewer_codes] == 1))
+    mixed = rows[permutation(stream(seed, "equal times"), len(rows))]
+    rows = mixed[np.argsort(ratings.order[mixed], kind="stable")]
+    shares = ratings.probabilities
+    probability = np.full(len(rows), share) if shares is None else shares[rows]
+    first = ratings.item_codes[rows] == codes[0]
+    return watch(first, ratings.preference[rows], probability, items, alpha)
+
+
+def _second_leads(logs: Floats) -> int:
+    return int(logs[1] > logs[0])
+
+
+def _safe_exp(logs: Floats) -> list[float]:
+    values: list[float] = np.exp(np.minimum(logs, 700)).tolist()
+    return values
+
+
+def _interval(
+    first: Flags, scores: Floats, probability: Floats, alpha: float
+) -> tuple[float, float] | None:
+    """Return the differences that neither side's evidence has ever refuted.
+
+    As the difference that is taken off the first item's scores grows, the evidence for
+    the first never grows. So each end is found by halving; the outer of the last two
+    differences is taken, which was refuted.
+    """
+    if not first.any() or first.all() or len(scores) > MOST_SCORES:
+        return None
+    span = float(scores.max() - scores.min()) + 1
+
+    def refutes(difference: float, side: int) -> bool:
+        moved = places(scores - difference * first)
+        logs = np.cumsum(log_factors(first, moved, probability), axis=0)
+        return bool(mix(logs)[:, side].max() >= math.log(2 / alpha))
+
+    ends = []
+    for side, outer, inner in ((0, -span, span), (1, span, -span)):
+        if not refutes(outer, side):
+            ends.append(math.copysign(math.inf, outer))
+            continue
+        ends.append(_halve(outer, inner, partial(refutes, side=side)))
+    return ends[0], ends[1]
+
+
+def _halve(outer: float, inner: float, refutes: Callable[[float], bool]) -> float:
+    for _ in range(HALVINGS):
+        middle = (outer + inner) / 2
+        outer, inner = (middle, inner) if refutes(middle) else (outer, middle)
+    return outer
+
+
+class Monitor:
+    """A comparison that is watched while scores come in.
+
+    Args:
+        items: Labels of the two items.
+        design: "coins"; or "halves" with the places that were planned for each item.
+        alpha: Chance of ever naming an item that is not better.
+        planned: For halves, how many reviewers each item was planned to have.
+
+    Examples:
+        >>> monitor = Monitor(items=("A", "B"), design="coins")
+        >>> for number in range(40):
+        ...     monitor.add("AB"[number % 2], 4 - 2 * (number % 2))
+        >>> monitor.state.settled, monitor.state.settled_at
+        ('A', 10)
+    """
+
+    def __init__(
+        self,
+        items: Sequence[Label] = ("A", "B"),
+        design: str = "coins",
+        alpha: float = 0.05,
+        planned: Sequence[int] | None = None,
+    ) -> None:
+        """Start a watch."""
+        if len(set(items)) != 2:
+            raise must_be("items", "two different labels", tuple(items))
+        if not 0 < alpha < 1:
+            raise must_be("alpha", "between 0 and 1", alpha)
+        if design not in {"coins", "halves"}:
+            raise must_be("design", "'coins' or 'halves'", design)
+        if (design == "halves") != (planned is not None):
+            rule = "the planned places of each item for halves, and for nothing else"
+            raise must_be("planned", rule, planned)
+        self.items, self.design, self.alpha = tuple(items), design, alpha
+        self.places_left = None if planned is None else list(planned)
+        self.logs, self.largest = np.zeros(len(SLOPES)), 0.0
+        self.n = 0
+        self.settled: Label | None = None
+        self.settled_at: int | None = None
+        # Sorted scores that the next one is held against, and those since then.
+        self.past: list[float] = []
+        self.recent: list[float] = []
+
+    def add(
+        self, item: Label, score: float | None, probability: float | None = None
+    ) -> None:
+        """Take the next reviewer, in the order of assignment.
+
+        Args:
+            item: The item that was assigned.
+            score: The score; None if there was no answer in time.
+            probability: With which the first item was to be assigned, if not by design.
+
+        Raises:
+            RatingsError: If the item is another one, has no place left, or the score is
+                not a finite number.
+        """
+        if item not in self.items:
+            raise RatingsError(
+                f"item must be {quote(self.items[0])} or {quote(self.items[1])}, got "
+                f"{quote(item)}."
+            )
+        first = item == self.items[0]
+        share = self._probability(first, probability)
+        if score is None:
+            return
+        if not math.isfinite(score):
+            raise must_be("score", "a finite number, or None", score)
+        parts = (np.asarray(part) for part in (first, self._place(score), share))
+        self.logs += log_factors(*parts)
+        self.n += 1
+        logs = mix(self.logs)
+        self.largest = max(self.largest, float(logs[2]))
+        if self.settled_at is None and logs[2] >= -math.log(self.alpha):
+            self.settled, self.settled_at = self.items[_second_leads(logs)], self.n
+
+    def _probability(self, first: bool, probability: float | None) -> float:  # noqa: FBT001 - inner
+        """Return the probability of the first item, and take a planned place."""
+        if probability is not None and not 0 < probability < 1:
+            raise must_be("probability", "between 0 and 1", probability)
+        if self.places_left is None:
+            return 0.5 if probability is None else probability
+        share = self.places_left[0] / max(sum(self.places_left), 1)
+        if self.places_left[not first] == 0:
+            raise RatingsError("planned places must be enough, got one more reviewer.")
+        self.places_left[not first] -= 1
+        return share
+
+    def _place(self, score: float) -> float:
+        """Return the place of a score among earlier ones, and remember it."""
+        past, count = self.past, len(self.past)
+        below = bisect.bisect_left(past, score) + bisect.bisect_right(past, score)
+        place = below / count - 1 if count else 0.0
+        self.recent.append(score)
+        if self.n < REMEMBERED - 1:
+            bisect.insort(past, score)
+        elif len(self.recent) >= REMEMBERED:
+            self.past, self.recent = sorted(self.recent), []
+        return place
+
+    @property
+    def state(self) -> Sequential:
+        """What the scores so far say; an interval needs all scores, so it has none."""
+        e_first, e_second, e_value = _safe_exp(mix(self.logs))
+        return Sequential(
+            e_first,
+            e_second,
+            e_value,
+            p_value=math.exp(-max(0.0, self.largest)),
+            settled=self.settled,
+            settled_at=self.settled_at,
+            interval=None,
+            alpha=self.alpha,
+        )
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return all that it holds, as JSON can keep it."""
+        kept: dict[str, Any] = dict(vars(self))
+        return kept | {"items": list(self.items), "logs": self.logs.tolist()}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Monitor:
+        """Go on from what `to_dict` returned.
+
+        Raises:
+            OptionError: If it is something else.
+        """
+        monitor = cls.__new__(cls)
+        names = vars(cls())
+        if set(kept) != set(names):
+            raise OptionError("A watch must be what Monitor.to_dict returned.")
+        vars(monitor).update(kept)
+        monitor.items, monitor.logs = tuple(kept["items"]), np.array(kept["logs"])
+        return monitor

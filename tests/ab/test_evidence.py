@@ -1,0 +1,342 @@
+"""Theorem S, exactly: no way of stopping gains evidence between equal items."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evenhand as eh
+from evenhand.ab.evidence import STEEPNESS, Monitor, bets, log_factors, places, watch
+from evenhand.errors import EvenhandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Items = tuple[bool, ...]
+Past = tuple[float, ...]
+ONE, HALF = Fraction(1), Fraction(1, 2)
+LEVELS = (1.0, 2.0, 3.0)
+# What a reviewer would give the first and the second item, the first no better.
+PAIRS = [pair for pair in product(LEVELS, LEVELS) if pair[0] <= pair[1]]
+
+
+@cache
+def exact_bets(past: Past, score: float, share: Fraction) -> tuple[Fraction, ...]:
+    """Return the bets of the library on a score, as the exact numbers they are."""
+    place = places(np.array([*past, score]))[-1:]
+    q = bets(place, np.array([float(share)]))[0, : len(STEEPNESS)]
+    return tuple(map(Fraction, q.tolist()))
+
+
+def best_stop(
+    table: tuple[tuple[float, float], ...],
+    share_of: Callable[[Items, Past], Fraction],
+    silent: int = -1,
+    at: int = 0,
+    **history: Any,  # noqa: ANN401 - of three kinds
+) -> Fraction:
+    """Return the largest mean of the evidence that any stopping rule reaches."""
+    evidence = history.get("evidence", (ONE,) * len(STEEPNESS))
+    past, items = history.get("past", ()), history.get("items", ())
+    now = sum(evidence, Fraction()) / len(evidence)
+    if at == len(table):
+        return now
+    share, going_on = share_of(items, past), Fraction()
+    for first in (True, False):
+        chance = share if first else 1 - share
+        if not chance:
+            continue
+        score, after = table[at][not first], evidence
+        seen = (at != silent) and 0 < share < 1
+        if seen:
+            q = exact_bets(past, score, share)
+            bet = q if first else tuple(1 - part for part in q)
+            after = tuple(e * b / chance for e, b in zip(evidence, bet, strict=True))
+        following = {
+            "evidence": after,
+            "past": (*past, score) if (at != silent) else past,
+            "items": (*items, first),
+        }
+        going_on += chance * best_stop(table, share_of, silent, at + 1, **following)
+    return max(now, going_on)
+
+
+def coins(_: Items, __: Past) -> Fraction:
+    return HALF
+
+
+def uneven(_: Items, __: Past) -> Fraction:
+    return Fraction(1, 8)
+
+
+def halves(items: Items, _: Past) -> Fraction:
+    """Two places for each item were planned."""
+    return Fraction(2 - sum(items), 4 - len(items))
+
+
+def adaptive(items: Items, past: Past) -> Fraction:
+    """Give the item that did better the next reviewer more often."""
+    wins = sum(
+        score if first else -score for first, score in zip(items, past, strict=True)
+    )
+    return Fraction(3, 4) if wins > 0 else Fraction(1, 4)
+
+
+@pytest.mark.parametrize("share_of", [coins, uneven, halves, adaptive])
+def test_no_stopping_rule_gains_between_items_of_which_the_first_is_no_better(
+    share_of: Callable[[Items, Past], Fraction],
+) -> None:
+    # Every table of what four reviewers on three levels would give; the last reviewer's
+    # level pairs are thinned to those that differ most.
+    for table in product(PAIRS, PAIRS, PAIRS, [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]):
+        assert best_stop(table, share_of) <= 1, table
+
+
+def test_silent_reviewers_take_a_place_and_cost_nothing() -> None:
+    for table in product(PAIRS, repeat=3):
+        full = (*table, (2.0, 2.0))
+        assert best_stop(full, halves, silent=1) <= 1
+
+
+def test_a_better_first_item_gains() -> None:
+    assert best_stop(((3.0, 1.0),) * 4, coins) > 1
+
+
+def sup_of_mean(
+    evidence_of: Callable[[Items], Fraction],
+    chance_of: Callable[[Items], Fraction],
+    items: Items = (),
+) -> Fraction:
+    """Return the best mean of a process between equal items, by its own factors."""
+    now, going_on = evidence_of(items), Fraction()
+    if len(items) == 10:
+        return now
+    share = chance_of(items)
+    for first in (True, False):
+        chance = share if first else 1 - share
+        if chance:
+            going_on += chance * sup_of_mean(evidence_of, chance_of, (*items, first))
+    return max(now, going_on)
+
+
+def from_data(items: Items) -> Fraction:
+    """Bet 9 to 1 on the first, with the places that the data at hand happen to have."""
+    evidence, q = ONE, Fraction(9, 10)
+    for at, first in enumerate(items):
+        share = Fraction(sum(items[at:]), len(items) - at)
+        if 0 < share < 1:
+            evidence *= q / share if first else (1 - q) / (1 - share)
+    return evidence
+
+
+def test_places_counted_from_the_data_at_hand_are_no_evidence() -> None:
+    def places_left(items: Items) -> Fraction:
+        return Fraction(5 - sum(items), 10 - len(items))
+
+    assert round(float(sup_of_mean(from_data, places_left)), 2) == 3.08
+    assert round(float(sup_of_mean(from_data, lambda _: HALF)), 2) == 2.23
+
+
+def test_the_order_of_answers_is_no_order_of_bets() -> None:
+    # Item 1 is answered first: of those who answered now nine in ten have it.
+    share, q = Fraction(9, 10), Fraction(9, 10)
+    assert share * q / HALF + (1 - share) * (1 - q) / HALF > Fraction(16, 10)
+
+
+def test_a_day_of_one_halves_design_is_no_block() -> None:
+    # Halves of six in two days of three; second-day scores 0, 1, 1; bet all on the
+    # sign of the difference of means if day one had two of the first item.
+    values, total, draws = (0, 1, 1), Fraction(), 0
+    for items in product((0, 1), repeat=6):
+        if sum(items) != 3:
+            continue
+        draws += 1
+        day = list(zip(items[3:], values, strict=True))
+        ones = [score for item, score in day if item]
+        others = [score for item, score in day if not item]
+        sign = 0
+        if ones and others:
+            gap = Fraction(sum(ones), len(ones)) - Fraction(sum(others), len(others))
+            sign = (gap > 0) - (gap < 0)
+        total += 1 + (sign if sum(items[:3]) == 2 else 0)
+    assert total / draws == Fraction(23, 20)
+
+
+def test_factors_are_what_the_bets_pay() -> None:
+    rng = np.random.default_rng(36)
+    place, share = rng.uniform(-1, 1, 200), rng.uniform(0.05, 0.95, 200)
+    first = rng.random(200) < share
+    q = bets(place, share)
+    paid = np.where(first, q.T / share, (1 - q.T) / (1 - share)).T
+    assert np.allclose(np.exp(log_factors(first, place, share)), paid, rtol=1e-12)
+
+
+@pytest.mark.parametrize("planned", [None, (600, 600)])
+def test_a_monitor_says_what_the_whole_says(planned: tuple[int, int] | None) -> None:
+    rng = np.random.default_rng(36)
+    first = rng.permuted(np.arange(1200) % 2 == 0)
+    scores = np.round(rng.normal(size=1200) + 0.1 * first, 1)
+    share = np.full(1200, 0.5)
+    if planned:
+        given_out = np.concatenate([[0], np.cumsum(first)[:-1]])
+        share = (600 - given_out) / (1200 - np.arange(1200))
+    monitor = Monitor(("A", "B"), "halves" if planned else "coins", planned=planned)
+    for at, (is_first, score) in enumerate(zip(first, scores, strict=True)):
+        monitor.add("A" if is_first else "B", score)
+        if at == 1100:
+            monitor = Monitor.from_dict(json.loads(json.dumps(monitor.to_dict())))
+    whole, state = watch(first, scores, share, ("A", "B")), monitor.state
+    assert (state.settled, state.settled_at) == (whole.settled, whole.settled_at)
+    for name in ("e_first", "e_second", "e_value", "p_value"):
+        assert getattr(state, name) == pytest.approx(getattr(whole, name), rel=1e-9)
+
+
+def test_swapping_the_items_swaps_the_evidence() -> None:
+    rng = np.random.default_rng(7)
+    first, scores = rng.random(300) < 0.5, rng.normal(size=300)
+    one = watch(first, scores, np.full(300, 0.5), ("A", "B"))
+    two = watch(~first, scores, np.full(300, 0.5), ("B", "A"))
+    assert one.e_first == pytest.approx(two.e_second, rel=1e-12)
+    assert one.interval is not None
+    assert two.interval is not None
+    assert one.interval == pytest.approx((-two.interval[1], -two.interval[0]))
+
+
+def test_the_interval_covers_a_constant_shift() -> None:
+    # 60 watches of 120 scores; more than 15 misses of a 95% interval have a chance
+    # below 1e-6.
+    rng = np.random.default_rng(8)
+    misses = 0
+    for _ in range(60):
+        first = rng.random(120) < 0.5
+        scores = rng.normal(size=120) + 1.5 * first
+        interval = watch(first, scores, np.full(120, 0.5), ("A", "B")).interval
+        assert interval is not None
+        misses += not interval[0] <= 1.5 <= interval[1]
+    assert misses <= 15
+
+
+@pytest.mark.parametrize(
+    ("options", "added", "message"),
+    [
+        ({"items": ("A", "A")}, None, "items must be two different labels"),
+        ({"alpha": 2}, None, "alpha must be between 0 and 1"),
+        ({"design": "panels"}, None, "design must be 'coins' or 'halves'"),
+        ({"design": "halves"}, None, "planned must be the planned places"),
+        ({}, ("C", 3), "item must be 'A' or 'B', got 'C'"),
+        ({}, ("A", float("nan")), "score must be a finite number"),
+        ({}, ("A", 3, 1.5), "probability must be between 0 and 1"),
+        (
+            {"design": "halves", "planned": (0, 1)},
+            ("A", 3),
+            "planned places must be enough",
+        ),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(
+    options: dict[str, Any], added: tuple[Any, ...] | None, message: str
+) -> None:
+    with pytest.raises(EvenhandError, match=message):
+        Monitor(**options).add(*(added or ("A", 1)))
+
+
+def ab_frame(size: int = 400, times: int = 400) -> pl.DataFrame:
+    """Make an A/B test in which B is better, of people without a name."""
+    rng = np.random.default_rng(9)
+    is_b = rng.random(size) < 0.5
+    return pl.DataFrame(
+        {
+            "variant": np.where(is_b, "B", "A"),
+            "stars": np.clip(np.round(3 + rng.normal(size=size) + is_b), 1, 5),
+            "when": np.arange(size) * times // size,
+            "share": np.full(size, 0.5),
+        }
+    ).with_columns(day=pl.lit("2026-05-") + (1 + pl.col("when") // 20).cast(str))
+
+
+COLUMNS: Any = {"item": "variant", "score": "stars", "rng": 7}
+
+
+def test_compare_watches_in_the_order_of_assignment() -> None:
+    frame = ab_frame()
+    result = eh.compare(
+        frame, sequential=True, order="when", design="coins", **COLUMNS
+    ).sequential
+    assert result is not None
+    whole = watch(
+        frame["variant"].to_numpy() == "A",
+        frame["stars"].to_numpy(),
+        np.full(400, 0.5),
+        ("A", "B"),
+    )
+    assert result == whole
+    assert result.settled == "B"
+    mixed = frame.sample(fraction=1, shuffle=True, seed=1)
+    by_share: Any = {"order": "when", "probability": "share"}
+    again = eh.compare(mixed, sequential=True, **by_share, **COLUMNS).sequential
+    assert again == whole
+
+
+def test_people_assigned_at_once_go_in_an_order_that_looks_at_nobodys_item() -> None:
+    # Rows without a reviewer are numbered by item and score; that order would be a bet
+    # on what is known. All at once and equal items: a false alarm has a chance of 5%,
+    # and 10 of 25 one below 1e-6.
+    alarms = 0
+    rng = np.random.default_rng(10)
+    for seed in range(25):
+        frame = pl.DataFrame(
+            {
+                "variant": np.where(rng.random(100) < 0.5, "A", "B"),
+                "stars": rng.integers(1, 6, 100),
+                "when": np.zeros(100),
+            }
+        )
+        result = eh.compare(
+            frame,
+            sequential=True,
+            order="when",
+            design="coins",
+            method="mean",
+            **COLUMNS | {"rng": seed},
+        )
+        alarms += bool(result.sequential and result.sequential.settled)
+    assert alarms < 10
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"design": "coins"}, "Name its column with order= or --order"),
+        ({"order": "when"}, "declare design 'coins', or name their column"),
+        (
+            {"order": "when", "design": "halves"},
+            "use evenhand.Monitor, with the places",
+        ),
+        (
+            {"order": "variant", "design": "coins"},
+            "variant must be a number, or a time",
+        ),
+        ({"order": "when", "probability": "stars"}, "stars must be between 0 and 1"),
+        ({"order": "when", "design": "coins", "alpha": 0}, "alpha must be between"),
+    ],
+)
+def test_a_watch_without_what_it_needs_is_refused(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(EvenhandError, match=message):
+        eh.compare(ab_frame(), sequential=True, **options, **COLUMNS)
+
+
+def test_times_are_read_as_times() -> None:
+    frame = ab_frame(times=400)
+    by_day: Any = {"sequential": True, "design": "coins"}
+    days = eh.compare(frame, order="day", **by_day, **COLUMNS).sequential
+    numbered = frame.with_columns(number=pl.col("when") // 20)
+    assert days == eh.compare(numbered, order="number", **by_day, **COLUMNS).sequential
