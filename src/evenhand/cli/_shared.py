@@ -377,7 +377,8 @@ class Job:
             self.ratings, self._files = lists.read_intervals(intervals), []
         # A report lists scores one by one, so that one of too many is refused now.
         self._listed = self.ratings
-        if self._report is not None or self._charts is not None or self._exports:
+        wants_list = self._report is not None or self._charts is not None
+        if intervals is None and (wants_list or self._exports):
             self._listed = score_counts.one_by_one(self.ratings)
         self.assignment = None if record is None else _assignment(record, *hidden)
 

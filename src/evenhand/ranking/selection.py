@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     from evenhand.words import selections
 
     Chances = tuple[Fraction, ...]
-    Fixed = Mapping[Label, tuple[str, str]]
+    # A type checker knows no subtypes of a mapping's keys, which are labels.
+    Fixed = Mapping[Any, tuple[str, str]]
     Quotas = Mapping[str, tuple[Sequence[Label], int, int | None]]
 else:
     pl, lists = lazy("polars"), lazy("evenhand.formats.lists")
@@ -169,6 +170,11 @@ class Intervals:
     notices: ClassVar[tuple[DataWarning, ...]] = ()
     titles: ClassVar[Mapping[Label, str]] = {}
     read_as: ClassVar[str] = ""
+
+    @property
+    def public(self) -> Intervals:
+        """The same, as outputs list them."""
+        return self
 
     def summary(self) -> dict[str, Json]:
         """Return the number of items and the hash, the `data` field of a selection."""
@@ -292,7 +298,7 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
     quotas: Quotas | None = None,
     fixed: Fixed | None = None,
     budget: float | None = None,
-    costs: Mapping[Label, float] | None = None,
+    costs: Mapping[Any, float] | None = None,
     sensitivity: int = 0,
     draw: bool | None = None,
     secret: str | None = None,
@@ -358,7 +364,7 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         data.item_labels, evidence.values[0], places, quotas, fixed, (budget, costs)
     )
     field = _field(evidence, terms)
-    chances, worst = _chances(chosen, field, evidence.beats)
+    chances, cost = _cost(chosen, field, evidence.beats)
     drawn = None if seed is None else draw_items(chances, field, seed)
     ranking = evidence.ranking
 
@@ -366,7 +372,11 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         again = _weigh(moved, method, noise_free=noise_free)
         return _chances(chosen, _field(again, terms), again.beats)[0]
 
-    rules = tuple(_rule_costs(chosen, field, evidence))
+    rules = [cost]
+    for alternative in _other_rules(chosen, len(chances)):
+        # Too many sets for one rule are no reason to refuse another.
+        with contextlib.suppress(OptionError):
+            rules.append(_cost(alternative, field, evidence.beats)[1])
     came = None
     if drawn is not None:
         seal = None if secret is None else seal_of(secret)
@@ -380,14 +390,14 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         "method": getattr(ranking, "method", None),
     }
     findings = [Finding(ASSUMED[evidence.source], "declared", facts)]
-    findings += [Finding("sets_not_listed", "void")] if worst is None else []
+    findings += [Finding("sets_not_listed", "void")] if cost.worst_case is None else []
     return Selection(
         rows=tuple(_rows(data.item_labels, evidence, field, chances, drawn, fixed)),
         places=field.places,
         rule=str(chosen),
-        worst_case=rules[0].worst_case,
-        expected=rules[0].expected,
-        rules=rules,
+        worst_case=cost.worst_case,
+        expected=cost.expected,
+        rules=tuple(rules),
         intervals=evidence.source,
         level=CONFIDENCE if ranking else None,
         method=ranking.method if ranking else None,
@@ -397,9 +407,9 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
             "rule": str(chosen),
             "noise_free": noise_free,
             "quotas": quotas,
-            "fixed": fixed,  # type: ignore[dict-item]  # labels are keys of JSON
+            "fixed": fixed,
             "budget": budget,
-            "costs": costs,  # type: ignore[dict-item]  # the same
+            "costs": costs,
             "sensitivity": sensitivity,
             "sealed_before": sealed_before,
         },
@@ -473,7 +483,7 @@ def _terms(
     places: int | None,
     quotas: Quotas | None,
     fixed: Fixed | None,
-    money: tuple[float | None, Mapping[Label, float] | None],
+    money: tuple[float | None, Mapping[Any, float] | None],
 ) -> Field:
     """Check what a selection must keep to, by item codes."""
     codes, total = {str(label): code for code, label in enumerate(labels)}, len(labels)
@@ -598,20 +608,22 @@ def _best_least(field: Field, sets: Flags) -> float:
     return 0.0 if best is None else float(best[-1])
 
 
-def _rule_costs(
-    chosen: SelectionRule, field: Field, evidence: ItemValues
-) -> Iterator[RuleCost]:
-    """Say what the chosen rule costs, then all others."""
-    kinds = Method.registry.values() if len(field.low) <= COMPARED else ()
-    rules = [kind() for kind in kinds if issubclass(kind, SelectionRule)]
-    for rule in [chosen, *(rule for rule in rules if rule.name != chosen.name)]:
-        # Too many sets for one rule are no reason to refuse another.
-        with contextlib.suppress(OptionError):
-            chances, worst = _chances(rule, field, evidence.beats)
-            if worst is not None and field.costs is not None:
-                worst = max(worst - 1, 0.0)
-            expected = np.array([*map(float, chances)]) @ field.shares
-            yield RuleCost(str(rule), worst, float(expected))
+def _other_rules(chosen: SelectionRule, total: int) -> Iterator[SelectionRule]:
+    for kind in Method.registry.values():
+        if issubclass(kind, SelectionRule) and kind.name != chosen.name:
+            # So many items take long.
+            yield from [kind()] * (total <= COMPARED)
+
+
+def _cost(
+    rule: SelectionRule, field: Field, beats: Flags | None
+) -> tuple[Chances, RuleCost]:
+    """Return chances by a rule, and what it costs."""
+    chances, worst = _chances(rule, field, beats)
+    if worst is not None and field.costs is not None:
+        worst = max(worst - 1, 0.0)
+    expected = np.array([*map(float, chances)]) @ field.shares
+    return chances, RuleCost(str(rule), worst, float(expected))
 
 
 def _sensitivity(

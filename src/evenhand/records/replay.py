@@ -440,13 +440,10 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
     # here, so that all else of the certificate is checked.
     trusted = drawn and replace(drawn, backing=backing)
     secret = _check_draw(trail, result)
-    replay = _decide(result, name, ratings, trusted, trail.sealed, secret)
+    replay = _decide(trail, result, name, trusted, secret)
     words = "The ratings, method, parameters and seed give this result again"
     if secret == "":
         words += " (what was drawn needs the secret)"
-        replay |= {"draw": result["draw"], "parameters": result["parameters"]}
-        for row, stated in zip(replay["rows"], result["rows"], strict=False):
-            row["drawn"] = stated["drawn"]
     elif backing != "declared" and trail.secret is None:
         words += f" (that its assignment was {backing} needs the secret)"
     elif backing == "verified" and trail.seal is None:
@@ -496,15 +493,14 @@ def _backing(result: Record, drawn: Assignment) -> Backing:
 
 
 def _decide(
+    trail: Trail,
     result: Record,
     name: str,
-    ratings: Ratings | Counts,
     drawn: Assignment | None,
-    sealed: Mapping[str, Any] | None,
     secret: str | None,
 ) -> dict[str, Any]:
     """Make a decision again from its seed and its parameters, or what was sealed."""
-    parameters = result["parameters"]
+    parameters, sealed = result["parameters"], trail.sealed
     grid = parameters.get("weight", {}).get("checked_on_grid")
     if True in (grid, *(parameters.get(own) for own in OWN)):
         raise RecordError(
@@ -532,12 +528,20 @@ def _decide(
         if method and sealed is None:
             own = [key for key in method.options() if options.get(key) is not None]
             method = method.from_options({key: options[key] for key in own})
-        again = call(ratings, method=method, rng=result["seed"], **shared)
+        again = call(trail.ratings, method=method, rng=result["seed"], **shared)
     except EvenhandError as error:
+        if result["schema"] == SELECTION:
+            where = Mismatch("result.parameters", "what select takes", str(error))
+            trail.add("decision", "differs", "It cannot be made again.", where)
         raise RecordError(
             f"{name}: The decision cannot be replayed: {error}"
         ) from error
-    return dict(again.to_dict())
+    replay: dict[str, Any] = {**again.to_dict()}
+    if secret == "":
+        replay |= {"draw": result["draw"], "parameters": parameters}
+        for row, stated in zip(replay["rows"], result["rows"], strict=False):
+            row["drawn"] = stated["drawn"]
+    return replay
 
 
 def _compare_replay(

@@ -39,7 +39,7 @@ from evenhand.formats.lists import safe_cell
 from evenhand.grading import Grades
 from evenhand.lazy import lazy
 from evenhand.ranking.results import Ranking
-from evenhand.ranking.selection import Selection
+from evenhand.ranking.selection import Intervals, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -185,16 +185,22 @@ def about(ratings: Ratings, result: Result) -> dict[str, str | int]:
         else "",
         "seed": str(result.seed),
         "read as": ratings.read_as,
-        "reviewers": ratings.n_reviewers,
-        "items": ratings.n_items,
-        "kind of ratings": ratings.kind,
-        "ratings": ratings.n_ratings,
-        "hash of the ratings": ratings.sha256,
+        **({} if isinstance(ratings, Intervals) else _about_ratings(ratings)),
         "what this may claim": "" if certificate is None else certificate.sentence,
     }
     notes = enumerate(result.notices, start=1)
     facts |= {f"note {number}": notice.message for number, notice in notes}
     return {name: fact for name, fact in facts.items() if fact != ""}
+
+
+def _about_ratings(ratings: Ratings) -> dict[str, str | int]:
+    return {
+        "reviewers": ratings.n_reviewers,
+        "items": ratings.n_items,
+        "kind of ratings": ratings.kind,
+        "ratings": ratings.n_ratings,
+        "hash of the ratings": ratings.sha256,
+    }
 
 
 def table_of(
