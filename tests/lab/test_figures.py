@@ -14,7 +14,6 @@ from evenhand.errors import OptionError
 from evenhand.lab.figures import (
     FULL,
     ITEMS,
-    PAGE,
     QUICK,
     REVIEWERS,
     Figure,
@@ -162,10 +161,8 @@ def test_every_figure_has_the_documented_fields(figures: dict[str, Figure]) -> N
 
 def test_all_files_are_written_and_parse(written: Path) -> None:
     assert sorted(path.name for path in written.iterdir()) == sorted(
-        [f"{name}.{ending}" for name in FILES for ending in ENDINGS] + [PAGE]
+        f"{name}.{ending}" for name in FILES for ending in ENDINGS
     )
-    page = (written / PAGE).read_text(encoding="utf-8")
-    assert page.count("<svg") == len(FILES) - 1
     for name in FILES:
         document = json.loads((written / f"{name}.json").read_text())
         rows = list(csv.DictReader(io.StringIO((written / f"{name}.csv").read_text())))
@@ -191,8 +188,7 @@ def test_a_seed_repeats_every_byte_but_counted_names_whatever_else_is_made(
 ) -> None:
     (figure,) = reproduce(["fig3"], tmp_path, size=TINY, rng=7)
     (other,) = reproduce(["fig2"], tmp_path, size=TINY, rng=7)
-    # The page shows what was made in one run.
-    again = [path for path in tmp_path.iterdir() if path.name != PAGE]
+    again = [*tmp_path.iterdir()]
     assert len(again) == 2 * len(ENDINGS)
     for path in again:
         both = [it.read_bytes() for it in (path, written / path.name)]
@@ -228,13 +224,3 @@ def test_a_table_has_a_line_for_each_row(written: Path) -> None:
     lines = (written / "fig3.csv").read_text().splitlines()
     assert len(lines) == 1 + 21
     assert lines[0].startswith("gamma,perfect,biased,")
-
-
-def test_the_page_draws_points_where_the_chart_has_them(written: Path) -> None:
-    figure, *_ = reproduce(["fig3"], size=TINY, rng=7)
-    page = (written / PAGE).read_text(encoding="utf-8")
-    # The plot is 270 by 220 pixels, of 0 to 100 and 0 to 10.5, from its lower left.
-    for row in figure.rows:
-        across = 58 + 270 * float(row["perfect"]) / 100
-        down = 52 + 220 * (1 - float(row["biased"]) / 10.5)
-        assert f'translate({across:.1f} {down:.1f})"' in page

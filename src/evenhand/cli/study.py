@@ -114,8 +114,8 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
 @click.argument("figure", nargs=-1, type=click.Choice(FIGURES), metavar="[FIGURE]...")
 @option(
     "-o --output DIRECTORY",
-    "Where to write JSON and CSV files, a page with all charts, and with "
-    "evenhand[charts] PNG and SVG files; made if it is not there.",
+    "Where to write JSON and CSV files, and with evenhand[charts] PNG and SVG files; "
+    "made if it is not there.",
     default="figures",
     show_default=True,
 )
@@ -138,10 +138,10 @@ def reproduce(
     with _shared.working("figures"):
         results = figures.reproduce(figure or ("all",), output, size=size, rng=seed)
     _shared.deliver("\n".join(map(_numbers, results)), None)
-    where = f"Numbers and charts are in {printable(output)}; open {figures.PAGE} there."
-    click.echo(
-        where if charts.can_render() else f"{where} {charts.NO_RENDERER}", err=True
-    )
+    where = f"Numbers and charts are in {printable(output)}."
+    if not charts.can_render():
+        where = f"Numbers are in {printable(output)}. {charts.NO_RENDERER}"
+    click.echo(where, err=True)
     _shared.note((), seed)
 
 

@@ -23,7 +23,6 @@ from evenhand._outputs import Output, write_all
 from evenhand.ab.weights import odd, rational
 from evenhand.claims import DataWarning, Json, version
 from evenhand.errors import OptionError, unknown
-from evenhand.lab.figure_page import figure_page
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import improvement, simulate, standard_error
 from evenhand.progress import say
@@ -59,7 +58,6 @@ PANELS = {
 NO_THEOREM = "m = 1 is outside 1 < m < n(n-1)/2; no theorem applies"
 WEIGHT: dict[str, Json] = {"weight": rational().to_dict()}
 ALL = "all"
-PAGE = "figures.html"
 BAR = 2
 ROOM = 0.08
 STEPS = 8
@@ -451,8 +449,7 @@ def reproduce(
 
     Figure 1 has three panels, which are written one by one and together. Each figure
     gives a JSON and a CSV file with the numbers, as fig1a.json and so on, and with the
-    extra "charts" a PNG and an SVG file with the chart. figures.html shows all that
-    were made.
+    extra "charts" a PNG and an SVG file with the chart.
 
     Args:
         names: "fig1", "fig2", "fig3" or "all".
@@ -481,7 +478,6 @@ def reproduce(
     folder = None if out_dir is None else _make_folder(Path(out_dir))
     seed = seed_from(rng)
     figures: list[Figure] = []
-    sections = []
     for name, (panels, work_out, draw) in FIGURES.items():
         if name not in wanted and ALL not in wanted:
             continue
@@ -489,13 +485,10 @@ def reproduce(
         figures += panel_figures
         if folder is not None:
             drawn = [(figure, draw(figure)) for figure in panel_figures]
-            sections.append([*drawn])
             if len(panel_figures) > 1:
                 joined = charts.beside([chart for _, chart in drawn])
                 drawn.append((_join_panels(panel_figures), joined))
             write_all([file for pair in drawn for file in _files(*pair, folder)])
-    if folder is not None:
-        write_all([Output(str(folder / PAGE), figure_page(sections, seed))])
     return tuple(figures)
 
 
