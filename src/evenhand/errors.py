@@ -11,6 +11,7 @@ import inspect
 import math
 import numbers
 import re
+import shlex
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -73,6 +74,16 @@ class RecordError(EvenhandError, ValueError):
 
 class ConvergenceError(EvenhandError, RuntimeError):
     """A computation used up its budget before it was done."""
+
+
+def shell_word(text: str) -> str:
+    r"""Write a text as a shell takes it, on one line.
+
+    Examples:
+        >>> print(shell_word("two words"), shell_word("two\nlines"))
+        'two words' $'two\nlines'
+    """
+    return shlex.quote(text) if text.isprintable() else f"${text!r}"
 
 
 def quote(value: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from evenhand.columns import (
     name_words,
     number_series,
 )
-from evenhand.errors import listing, refuse_option
+from evenhand.errors import listing, refuse_option, shell_word
 from evenhand.formats.layouts import LongForm
 from evenhand.formats.tables import NOTHING, Table, plain, strings
 
@@ -457,8 +456,8 @@ def check_sections(table: Table, names: Columns, *, named: bool) -> Table:
         if named:
             facts: Any = {"sections": sections, "people": people, "labels": labels}
             return table.warn("pseudonyms", case="sections", joined=joined, **facts)
-        option = f"reviewer= or --reviewer {shlex.quote(joined)}"
-        same = shlex.quote(f"{names.reviewer}+people")
+        option = f"reviewer= or --reviewer {shell_word(joined)}"
+        same = shell_word(f"{names.reviewer}+people")
         raise table.source.whole(
             f"The {labels} labels of {names.reviewer!r} start again in each of the "
             f"{sections} values of {name!r}: they are {people} people if each has its "
@@ -579,16 +578,16 @@ def _propose_labels(table: Table, missing: list[str], used: set[str]) -> None:
         return
     if len(missing) == 1:
         possible, (part,) = [pair[1] for pair in unique], missing
-        ways = " or ".join(f"--{part} {shlex.quote(name)}" for name in possible)
+        ways = " or ".join(f"--{part} {shell_word(name)}" for name in possible)
         text = f"No column is called {A[part]}; by what they hold"
         (role,), (name,) = {*A} - {part}, used
         if not candidates(role, [name], Columns()):
             # A teacher may be rated, or rate.
-            first, second = map(shlex.quote, (name, possible[0]))
+            first, second = map(shell_word, (name, possible[0]))
             ways += f" or --{part} {first} --{role} {second}"
         verb = "it may be" if len(possible) == 1 else "it may be one of"
         raise table.source.whole(f"{text} {verb} {listing(possible)}. Say {ways}.")
-    first, second = map(shlex.quote, unique[0])
+    first, second = map(shell_word, unique[0])
     raise table.source.whole(
         f"No column is called a reviewer or an item; {listing(unique[0])} make rows "
         f"unique together. Say --reviewer {first} --item {second}, or --reviewer "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,14 @@ import polars as pl
 
 from evenhand.claims import few
 from evenhand.columns import ALIASES, Columns, candidates, cut_alike, is_alias
-from evenhand.errors import RatingsError, listing, plural, quote, refuse_option
+from evenhand.errors import (
+    RatingsError,
+    listing,
+    plural,
+    quote,
+    refuse_option,
+    shell_word,
+)
 from evenhand.formats import layouts, roles
 from evenhand.formats.scale import are_scores, filled_cells, may_be_scores
 from evenhand.formats.tables import Table, plain
@@ -152,7 +158,7 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     if item and (declared.item or not grids):
         return _read_single(table, options, person, table.column_for("item", item))
     if item:
-        shown = shlex.quote(item)
+        shown = shell_word(item)
         raise table.source.whole(
             f"Responses may be about what {quote(item)} names, or about the items of "
             f"{listing(cut_alike(grids))}. For the first say item= or --item {shown} "
@@ -245,7 +251,7 @@ def choose_question(
 
 
 def _option_for(table: Table, items: Grid, text: str, question: str) -> str:
-    shown = shlex.quote(text)
+    shown = shell_word(text)
     return (
         f"--column rank={shown}"
         if _are_ranks(table, items, question)
@@ -275,7 +281,7 @@ def require_order(
     if options.lower_is_better is None and _are_ranks(table, items, question):
         raise table.source.whole(
             f"Answers to {quote(shown)} look like ranks. If 1 is best, say rank= or "
-            f"--column rank={shlex.quote(shown)}; if the highest is best, say "
+            f"--column rank={shell_word(shown)}; if the highest is best, say "
             "lower_is_better=False or --higher-is-better."
         )
     words = pooled.unique().sort()
@@ -283,7 +289,7 @@ def require_order(
         raise table.source.whole(
             f"Answers to {quote(shown)} are words: {listing(words)}. Say their order, "
             "from worst to best, with scale= or --scale: put these words in the right "
-            f"order, --scale {shlex.quote('<'.join(words))}."
+            f"order, --scale {shell_word('<'.join(words))}."
         )
 
 

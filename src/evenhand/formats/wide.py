@@ -8,7 +8,6 @@ like a summary, a number or a remark is refused.
 from __future__ import annotations
 
 import re
-import shlex
 import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +18,15 @@ from numpy.typing import NDArray
 
 from evenhand.claims import few
 from evenhand.columns import ALIASES, Columns, Source, is_alias
-from evenhand.errors import RatingsError, listing, must_be, plural, quote, refuse_option
+from evenhand.errors import (
+    RatingsError,
+    listing,
+    must_be,
+    plural,
+    quote,
+    refuse_option,
+    shell_word,
+)
 from evenhand.formats import layouts, roles
 from evenhand.formats.scale import are_scores, filled_cells, is_number, may_be_scores
 from evenhand.formats.tables import Table, plain, strings
@@ -329,7 +336,7 @@ def _check_lines(source: Source, parts: _Parts) -> None:
             if why:
                 raise source.whole(
                     f"{kind} {quote(label)} {why}. Leave it out with exclude= or "
-                    f"--exclude {shlex.quote(label)}, or rename it; if it holds the "
+                    f"--exclude {shell_word(label)}, or rename it; if it holds the "
                     f"labels of the {parts.down}s, name it with {parts.down}= or "
                     f"--{parts.down}."
                 )
