@@ -16,9 +16,9 @@ demo: $(VENV)/installed
 # Numbers must not depend on the processor, so what computes them is tested once more with
 # the linear algebra of another one.
 # Each of several test processes computes on one core, and takes whole files, since
-# tests of a file share what they made. There is one more than there are cores, because
-# tests of browsers and servers mostly wait.
-SPREAD = -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
+# tests of a file share what they made. There are two more than there are cores, because
+# tests of browsers, servers and databases mostly wait.
+SPREAD = -n $$(($$(nproc) + 2)) --dist loadfile --no-loadscope-reorder
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export OPENBLAS_NUM_THREADS := 1
 test: export POLARS_MAX_THREADS := 1

@@ -6,6 +6,7 @@ A test says if the page is stale.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -51,6 +52,7 @@ CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
+@functools.cache
 def example(kind: str) -> Mapping[str, Any]:
     """Return a small document that has every field."""
     panel = read_ratings(PANEL)

@@ -17,6 +17,9 @@ from types import ModuleType
 
 class _LazyModule(ModuleType):
     def __getattr__(self, name: str) -> object:
+        # Whoever inspects modules asks for such names, and needs no module for it.
+        if name.startswith("__"):
+            raise AttributeError(name)
         return getattr(import_module(self.__name__), name)
 
 
