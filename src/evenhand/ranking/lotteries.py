@@ -25,11 +25,11 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import optimize, sparse
-from scipy.sparse import linalg as sparse_linalg
+from scipy import linalg, optimize, sparse
 
 from evenhand.arrays import is_exact
 from evenhand.claims import NONE, Claim
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 CLOSE, JOINING, STEPS, PATIENCE = 1e-9, 10, 200, 6
 # Chances are whole billionths, or fractions with a small denominator if that near.
 UNIT, SIMPLE, SAME = 10**9, 1000, 1e-11
-DONE, ENOUGH, TINY, EDGE, NEAR = 1e-13, 1e-6, 1e-12, 0.99, 1e-6
+DONE, ENOUGH, TINY, EDGE, NEAR, REFINED = 1e-13, 1e-6, 1e-13, 0.99, 1e-6, 2
 
 
 class Quota(NamedTuple):
@@ -379,6 +379,10 @@ class _Program(NamedTuple):
         n_short: How many have few unknowns.
         within: Whether they may be more.
         settled: The value of each unknown that is settled, nan for the others.
+        row: Threshold of each distance.
+        column: Its chance, among those that are not settled; the last for others.
+        n_rows: How many thresholds there are.
+        dense: The rows of many without distances.
     """
 
     curvature: Table
@@ -388,6 +392,14 @@ class _Program(NamedTuple):
     n_short: int
     within: Flags
     settled: Table
+    row: Codes
+    column: Codes
+    n_rows: int
+    dense: Table
+
+    def add_up(self, values: Table) -> Table:
+        """Add up values of distances for each threshold."""
+        return np.bincount(self.row, values, self.n_rows).astype(np.float64)
 
     def of_free_unknowns(self) -> _Program:
         """Take out what is settled, and scale the gains."""
@@ -396,6 +408,7 @@ class _Program(NamedTuple):
             curvature=self.curvature[free] / scale,
             gain=self.gain[free] / scale,
             rows=self.rows[:, free],
+            dense=self.rows[self.n_short :][:, free][:, len(self.row) :].toarray(),
             least=self.least - self.rows @ np.nan_to_num(self.settled),
         )
 
@@ -436,6 +449,10 @@ def _program(
         n_short=sum(lengths),
         within=within,
         settled=np.pad(settled, (n_pairs, n_rows + 1), constant_values=np.nan),
+        row=pairs.row,
+        column=np.where(free, np.cumsum(free) - 1, free.sum())[pairs.item],
+        n_rows=n_rows,
+        dense=np.zeros((0, 0)),
     )
 
 
@@ -475,11 +492,12 @@ def _solve(program: _Program, start: Table) -> tuple[Table, Flags]:
     best, best_error, waits = point, np.inf, 0
     for _ in range(STEPS):
         newton = _Newton(part, point)
-        waits = 0 if newton.error < best_error / 2 else waits + 1
+        waits = 0 if newton.error < 0.95 * best_error else waits + 1
         if newton.error < best_error:
             best, best_error = point, newton.error
-        if waits > PATIENCE or best_error < DONE or not newton.factor():
+        if waits > PATIENCE or best_error < DONE:
             break
+        newton.factor()
         point = newton.step()
     if best_error > ENOUGH:
         raise ConvergenceError("The chances of the lottery did not converge.")
@@ -501,49 +519,76 @@ class _Newton:
         offs = self.gap, np.abs(self.off_rows).max(), np.abs(self.off_gain).max()
         self.error = float(max(offs))
 
-    def factor(self) -> bool:
-        """Factor the equations; False if rounding makes them singular."""
+    def factor(self) -> None:
+        """Eliminate distances and chances, and factor what is over.
+
+        These are the equations of long rows, thresholds and the worst case.
+        """
         program, (_, room, prices) = self.program, self.point
-        short, long = program.rows[: program.n_short], program.rows[program.n_short :]
-        self.stiffness = (prices / np.where(program.within, room, 1.0))[
-            : program.n_short
-        ]
-        matrix = sparse.diags_array(program.curvature)
-        matrix += short.T @ sparse.diags_array(self.stiffness) @ short
-        gives = room / np.where(program.within, prices, 1.0)
-        ends = sparse.diags_array(gives[program.n_short :])
-        matrix = sparse.block_array([[matrix, -long.T], [long, ends]], format="csc")
-        # Distances are eliminated first, then chances: nothing fills up but the
-        # square of thresholds and long rows.
-        try:
-            self.factors = sparse_linalg.splu(
-                matrix + TINY * sparse.eye_array(matrix.shape[0], format="csc"),
-                permc_spec="NATURAL",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
-        except RuntimeError:
-            return False
-        self.matrix = matrix
-        return True
+        n_short, n_pairs, n_rows = program.n_short, len(program.row), program.n_rows
+        stiffness, n_free = prices[:n_short] / room[:n_short], n_short // 2 - n_pairs
+        self.stiffness, ends = stiffness, n_short - np.array([2, 1, 0]) * n_pairs
+        slack, reach = (stiffness[a:b] for a, b in pairwise(ends))
+        self.give, self.bend = 1 / (slack + reach), reach / (slack + reach)
+        hold, n_long = slack * self.bend, program.dense.shape[0]
+        self.ends = room[n_short:] / np.where(program.within, prices, 1.0)[n_short:]
+        # The last place is for items that are fixed.
+        holds, bends = np.zeros((2, n_rows, n_free + 1))
+        holds[program.row, program.column] = hold
+        bends[program.row, program.column] = self.bend
+        weight = program.curvature[n_pairs:][:n_free] + holds.sum(axis=0)[:-1]
+        self.weight = weight + stiffness[: 2 * n_free].reshape(2, -1).sum(axis=0)
+        self.side = np.vstack([program.dense[:, :n_free], holds[:, :-1]])
+        sets = slice(n_long - n_rows, n_long)
+        self.side[sets] += bends[:, :-1]
+        tail = program.dense[:, n_free:].copy()
+        tail[sets, :n_rows] -= np.diag(program.add_up(self.bend))
+        own = self.ends.copy()
+        own[sets] += program.add_up(self.give)
+        signs = np.repeat([1.0, -1.0], [n_long, n_rows])
+        matrix = np.zeros((n_long + n_rows + 1,) * 2)
+        matrix[:-1, :-1] = (signs[:, None] * self.side / self.weight) @ self.side.T
+        matrix[:n_long, n_long:] += tail
+        matrix[n_long:, :n_long] -= tail.T
+        matrix += np.diag(np.concatenate([own, program.add_up(hold), [0.0]]) + TINY)
+        self.signs, self.factors = signs, linalg.lu_factor(matrix, check_finite=False)
+
+    def solve(self, force: Table, ends: Table) -> tuple[Table, Table]:
+        """Return the unknowns and the prices of long rows that balance forces."""
+        program, n_free = self.program, len(self.weight)
+        n_pairs, n_rows, n_long = len(program.row), program.n_rows, len(ends)
+        pairs, chance, tail = np.split(force, [n_pairs, n_pairs + n_free])
+        bent, ends, tail = self.bend * pairs, ends.copy(), tail.copy()
+        ends[n_long - n_rows :] += program.add_up(self.give * pairs)
+        tail[:-1] += program.add_up(bent)
+        chance = chance - np.bincount(program.column, bent, n_free + 1)[:-1]
+        right = np.append(ends, tail)
+        right[:-1] -= self.signs * (self.side @ (chance / self.weight))
+        solution = linalg.lu_solve(self.factors, right, check_finite=False)
+        chance = np.append((chance + self.side.T @ solution[:-1]) / self.weight, 0.0)
+        prices, thresholds = solution[:n_long], solution[n_long:]
+        row, sets = program.row, prices[n_long - n_rows :]
+        distance = self.give * (pairs - sets[row])
+        distance -= self.bend * (chance[program.column] - thresholds[row])
+        return np.concatenate([distance, chance[:-1], thresholds]), prices
 
     def direction(self, products: Table) -> _Point:
         """Return the step that lessens the products of room and price by so much."""
         program, (_, room, prices) = self.program, self.point
         short, long = slice(program.n_short), slice(program.n_short, None)
         pull = products[short] / room[short] + self.stiffness * self.off_rows[short]
-        ends = products / np.where(self.program.within, prices, 1.0) + self.off_rows
-        right = -np.append(
-            self.off_gain + self.program.rows[short].T @ pull, ends[long]
-        )
-        solution = self.factors.solve(right)
-        solution += self.factors.solve(right - self.matrix @ solution)
-        unknowns, multipliers = np.split(solution, [self.program.rows.shape[1]])
-        rooms = self.program.rows @ unknowns + self.off_rows
+        force = -self.off_gain - program.rows[short].T @ pull
+        ends = -products / np.where(program.within, prices, 1.0) - self.off_rows
+        unknowns, multipliers = np.zeros(len(force)), np.zeros(len(self.ends))
+        for _ in range(REFINED):
+            sums = program.rows @ unknowns
+            pulls = np.append(self.stiffness * sums[short], -multipliers)
+            off = force - program.curvature * unknowns - program.rows.T @ pulls
+            parts = self.solve(off, ends[long] - sums[long] - self.ends * multipliers)
+            unknowns, multipliers = unknowns + parts[0], multipliers + parts[1]
+        rooms = program.rows @ unknowns + self.off_rows
         tight = -(products[short] + prices[short] * rooms[short]) / room[short]
-        return _Point(
-            unknowns, rooms * self.program.within, np.append(tight, multipliers)
-        )
+        return _Point(unknowns, rooms * program.within, np.append(tight, multipliers))
 
     def step(self) -> _Point:
         """Go towards the optimum, and to the middle so far as that helps."""
