@@ -318,6 +318,20 @@ COUNTS = {
     "old": (31002511, 70214902, 140012004, 160203880, 98566703),
     "new": (30994310, 70196677, 139991232, 160240181, 98577600),
 }
+APPLICANTS = {
+    "Adeyemi": "Leeds",
+    "Brandt": "Bonn",
+    "Costa": "Porto",
+    "Dubois": "Lyon",
+    "Eriksen": "Oslo",
+    "Fischer": "Bonn",
+    "Greco": "Turin",
+    "Hughes": "Leeds",
+    "Ivanova": "Sofia",
+    "Jansen": "Delft",
+    "Kovacs": "Szeged",
+    "Lindqvist": "Lund",
+}
 FILES: dict[str, Callable[[], str]] = {
     "conference.csv": conference,
     "designs.csv": two_designs,
@@ -332,6 +346,13 @@ FILES: dict[str, Callable[[], str]] = {
     "duels.csv": lambda: table(
         ["judge", "winner", "loser"],
         [["Cy", "apple", "quince"], ["Dee", "pear", "plum"], ["Cy", "apple", "plum"]],
+    ),
+    "applications.csv": lambda: table(
+        ["applicant", "application", "institution"],
+        [
+            [name, f"A{number:02}", place]
+            for number, (name, place) in enumerate(APPLICANTS.items(), start=1)
+        ],
     ),
     "counts.csv": lambda: table(
         ["item", "score", "count"],

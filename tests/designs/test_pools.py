@@ -7,12 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from evenhand import DesignError, EvenhandError, assign
+from evenhand import DesignError, EvenhandError, Ratings, assign, rank
 from evenhand.designs import TwoPools
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import redraw, seal_of, verify
@@ -192,7 +193,7 @@ def test_an_audit_finds_what_breaks_pools_even_before_the_secret(
         (
             8,
             {"per_reviewer": 1, "own_items": {f"a{r:02}": "p00" for r in range(8)}},
-            "got 8 reviewers and 1 items by them",
+            "got 8 and 1; only common ones",
         ),
         (
             8,
@@ -213,3 +214,63 @@ def test_bad_input_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(EvenhandError, match=words):
         draw(n, **options)
+
+
+def shared_ratings() -> tuple[Assignment, Ratings]:
+    """Twelve items with two common ones, by reviewers who differ in their level."""
+    items, people = [f"p{n:02}" for n in range(12)], [f"r{n:02}" for n in range(12)]
+    drawn = assign(
+        [*items, "c1", "c2"],
+        people,
+        design="balanced",
+        per_reviewer=3,
+        common=["c1", "c2"],
+        rng=7,
+    )
+    rng = np.random.default_rng(7)
+    levels = dict(zip(people, 3 * rng.standard_normal(12), strict=True))
+    scores = [
+        levels[str(name)]
+        + (99 if item == "c1" else 5 if item == "c2" else int(str(item)[1:]))
+        + rng.standard_normal() / 5
+        for name, item in drawn.rows
+    ]
+    names, reviewed = zip(*drawn.rows, strict=True)
+    return drawn, Ratings(names, reviewed, scores)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "additive", "mean", "bradley-terry"])
+def test_common_items_compare_reviewers_and_are_not_ranked(method: str) -> None:
+    drawn, ratings = shared_ratings()
+    ranking = rank(ratings, method=method, assignment=drawn, top=4, rng=7)
+    alone = rank(ratings, method=method, rng=7)
+    assert ranking.order == tuple(i for i in alone.order if i not in ("c1", "c2"))
+    assert [row.rank for row in ranking.items] == [*range(1, 13)]
+    assert all(
+        1 <= (row.rank_low or 1) <= (row.rank_high or 1) <= 12 for row in ranking.items
+    )
+    assert sum(ranking.p_top(4).values()) == pytest.approx(4)
+    assert "common_items" in {notice.code for notice in ranking.notices}
+    if method == "additive":
+        assert ranking.order == tuple(f"p{n:02}" for n in range(11, -1, -1))
+
+
+def test_methods_with_a_guarantee_rank_common_items_and_the_certificate_says_so() -> (
+    None
+):
+    drawn, ratings = shared_ratings()
+    ranking = rank(ratings, method="safe", assignment=drawn, distinct=True, rng=7)
+    assert {"c1", "c2"} < set(ranking.order)
+    assert ranking.certificate is not None
+    assert "2 items given to everybody" in ranking.certificate.checked
+
+
+def test_common_items_stay_when_somebody_leaves() -> None:
+    drawn, _ = shared_ratings()
+    amended = drawn.amend(["r03"])
+    for items in amended.bundles().values():
+        assert {"c1", "c2"} < set(items)
+    with pytest.raises(EvenhandError, match="unknown item 'c3'"):
+        assign(drawn.items, drawn.reviewers, design="balanced", common=["c3"])
+    with pytest.raises(EvenhandError, match="It belongs to 'balanced', 'two-pools'"):
+        assign(drawn.items, drawn.reviewers, design="pairs", common=["c1"])

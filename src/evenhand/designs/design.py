@@ -663,31 +663,41 @@ class TwoPools(ManyItemDesign):
             more: Items for each applicant, reviewers for each item, pairs of applicant
                 and item that must not meet, and item and group of each applicant.
         """
-        *loads, conflicts, applicants = (*more, None, None, None, None)[:4]
+        per_reviewer, per_item, met, applicants, *_ = (*more, None, None, None, None)
         applicants = applicants or [(code, code) for code in range(n_reviewers)]
         author = {item: person for person, (item, _) in enumerate(applicants)}
         if sentence := self.misfit(min(n_items, len(author)), n_reviewers):
             raise DesignError(sentence)
         units = members_of("groups", [group for _, group in applicants])
-        apart = {(reviewer, author[item]) for reviewer, item in conflicts or ()}
+        conflicts: list[tuple[int, int]] = met or []
+        apart = {(reviewer, author[item]) for reviewer, item in conflicts}
         apart.update(*(itertools.permutations(unit, 2) for unit in units))
 
-        def procedure(*sources: Any) -> Bundles:  # noqa: ANN401 - a chance and a stream
-            first, second = split_pools(units, sources[0])
+        def procedure(chance: Chance, walk: Stream) -> Bundles:
+            def review(pool: list[int], authors: list[int], past: set[Any]) -> set[Any]:
+                clashes = [
+                    (row, column)
+                    for row, reviewer in enumerate(pool)
+                    for column, person in enumerate(authors)
+                    if (reviewer, person) in apart or (person, reviewer) in past
+                ]
+                sizes = (len(authors), len(pool), per_reviewer, per_item, clashes)
+                rows: Any = Balanced().plan(*sizes)[0](chance, walk)
+                reviews = zip(pool, rows, strict=True)
+                return {(name, authors[code]) for name, row in reviews for code in row}
+
+            first, second = split_pools(units, chance)
             for _ in range(TRIES):
                 with contextlib.suppress(balancing.InfeasibleError):
-                    there = draw_reviews(first, second, loads, apart, sources)
-                    reverse = {(author, reviewer) for reviewer, author in there}
-                    back = draw_reviews(second, first, loads, apart | reverse, sources)
-                    reviews, items = there | back, sorted(author)
+                    reviews = review(first, second, set())
+                    reviews |= review(second, first, reviews)
                     return tuple(
-                        tuple(item for item in items if (code, author[item]) in reviews)
+                        tuple(i for i in sorted(author) if (code, author[i]) in reviews)
                         for code in range(n_reviewers)
                     )
-            raise DesignError(
-                f"Two pools of {n_reviewers} leave too few reviews. Ask for fewer, "
-                "drop a conflict, or split a group of more than half."
-            )
+            text = f"Two pools of {n_reviewers} leave too few reviews. Ask for fewer, "
+            text += "drop a conflict, or split a group of more than half."
+            raise DesignError(text)
 
         return procedure, False
 
@@ -699,13 +709,10 @@ class TwoPools(ManyItemDesign):
 
     def misfit(self, n_items: int, n_reviewers: int) -> str:
         """Ask for an item by each of at least four applicants."""
-        if n_items == n_reviewers >= self.fewest_items:
-            return ""
-        return (
-            f"Design {self.name!r} needs {self.fewest_items} or more reviewers, an "
-            f"item by each, and no others but common ones (--common), got "
-            f"{n_reviewers} reviewers and {n_items} items by them."
-        )
+        rule = f"Design {self.name!r} needs 4 or more reviewers and an item by each"
+        more = "only common ones (--common) are nobody's"
+        fits = n_items == n_reviewers >= self.fewest_items
+        return "" if fits else f"{rule}, got {n_reviewers} and {n_items}; {more}."
 
 
 def split_pools(units: Sequence[list[int]], chance: Chance) -> list[list[int]]:
@@ -718,25 +725,6 @@ def split_pools(units: Sequence[list[int]], chance: Chance) -> list[list[int]]:
             break
     people = [person for unit in order for person in unit]
     return [people[:half], people[half:]]
-
-
-def draw_reviews(
-    pool: list[int],
-    authors: list[int],
-    loads: Sequence[Any],
-    apart: set[tuple[int, int]],
-    sources: Sequence[Any],
-) -> set[tuple[int, int]]:
-    """Draw whose items each of a pool reviews, keeping some reviewers from authors."""
-    clashes = [
-        (row, column)
-        for row, reviewer in enumerate(pool)
-        for column, author in enumerate(authors)
-        if (reviewer, author) in apart
-    ]
-    draw, _ = Balanced().plan(len(authors), len(pool), loads[0], loads[1], clashes)
-    rows: Any = zip(pool, draw(*sources), strict=True)
-    return {(reviewer, authors[code]) for reviewer, row in rows for code in row}
 
 
 def names_of(*jobs: Job) -> tuple[str, ...]:

@@ -171,6 +171,7 @@ def ranking_certificate(
     if claim.theorem == NONE:
         return certify(claim, retired=answer.retired)
     declared = declared or designs.Declared()
+    shared = len(declared.assignment.common) if declared.assignment else 0
     if answer.ties is not None and any(draw.anchors for draw in answer.ties.draws):
         claim = replace(claim, theorem="A")
     findings = (
@@ -181,6 +182,7 @@ def ranking_certificate(
         *_load_findings(ratings, method, answer, declared),
         *((WHY_SPLIT[answer.split], *SPLIT) if answer.split else WHOLE),
         *((CONFLICTS,) if declared.conflicts and not method.ordinal else ()),
+        *((Finding("common_items", "checked", {"items": shared}),) if shared else ()),
         Finding("any_set_scored", "declared", {"missing": declared.missing}),
         *declared.departures(),
         *selection_findings(ratings.notices),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from evenhand.arrays import mean, spread
-from evenhand.claims import DataWarning, certify
+from evenhand.claims import DataWarning, certify, few
 from evenhand.errors import OptionError, must_be, quote
 from evenhand.lazy import lazy
 from evenhand.method import as_method
@@ -169,11 +169,27 @@ def rank(
     codes = cluster_codes(ratings, cluster)
     if codes is not None:
         answer = _by_cluster(task, chosen, answer, codes, executor)
-    k, by_share = read_top(top, ratings.n_items)
+    if assignment is not None and assignment.common:
+        answer = _set_apart(chosen, answer, ratings, assignment.common)
+    k, by_share = read_top(top, len(answer.order))
     if by_share and k is not None:
         answer = _by_share(chosen, answer, k)
     ranked = _of_ratings(task, chosen, answer, declared, distinct=distinct)
     return _finish_top(ranked, k, by_share=by_share)
+
+
+def _set_apart(
+    method: RankMethod, answer: Answer, ratings: Ratings, common: Sequence[Label]
+) -> Answer:
+    """Leave common items out of an order by values, or say that they are in it."""
+    names, labels = {*map(str, common)}, ratings.item_labels
+    codes = [code for code, label in enumerate(labels) if str(label) in names]
+    order, sure = answer.order[~np.isin(answer.order, codes)], answer.uncertainty
+    if method.by_value:
+        answer = replace(answer, order=order, uncertainty=sure and sure.among(order))
+    facts = {"items": few(common), "case": "apart" if method.by_value else "ranked"}
+    notices = (*answer.notices, DataWarning("common_items", facts))
+    return replace(answer, notices=notices)
 
 
 def _by_share(method: RankMethod, answer: Answer, k: int) -> Answer:

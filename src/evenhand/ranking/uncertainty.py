@@ -127,6 +127,20 @@ class RankUncertainty:
         # Certain answers come out as 0 and 1 whatever was rounded on the way.
         return np.asarray(best / (best + others))
 
+    def among(self, order: Codes) -> RankUncertainty:
+        """Rank only some items, in an order; the others are last in every draw.
+
+        Examples:
+            >>> drawn = _from_ranks([0, 1, 2], [np.array([[3.0, 2.0, 1.0]])], 7, MODEL)
+            >>> drawn.among(np.array([1, 2])).rank_low.tolist()
+            [3, 1, 2]
+        """
+        drawn = np.asarray(self._ranks)
+        ranks = np.full_like(drawn, len(self.order))
+        ranks[:, order] = 1 + drawn[:, order].argsort(axis=1).argsort(axis=1)
+        again = _from_drawn_ranks(order, ranks.T, self.source)
+        return replace(again, clusters=self.clusters, values=self.values)
+
     def choose_by_share(self, k: int) -> RankUncertainty:
         """Put the k items first that are most often among the best k.
 

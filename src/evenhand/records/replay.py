@@ -64,10 +64,7 @@ MARKS: dict[Status, str] = {"same": "ok", "differs": "DIFFERS", "unchecked": "--
 FOLLOWS = ("It amends the record before it.", "It amends another record.")
 NAMES = ("The decision names this assignment.", "The decision names another one.")
 COMMON = ("Every reviewer has the common items.", "Not every reviewer has them.")
-POOLS = (
-    "They review each other, no two people do.",
-    "Reviews are not of the other pool.",
-)
+POOLS = ("Each reviews the other, no two people do.", "Not of the other pool only.")
 HIDDEN = (
     "It was drawn with conflicts, which are not published, nor is the secret of this "
     "draw: by it they could be guessed. Who has the names checks it with --names."
@@ -377,15 +374,12 @@ def _check_design(trail: Trail, drawn: Assignment) -> None:
     pools = dict((*(drawn.chain[0].groups or ()), *(drawn.groups or ())))
     pairs = {(name, author[item]) for name, item in drawn.rows if item in author}
     lacking = {*itertools.product(drawn.present, drawn.common)}.difference(drawn.rows)
-    broken = {
-        pair
-        for pair in pairs
-        if pair[::-1] in pairs or pools[pair[0]] == pools[pair[1]]
-    }
+    faults = {pair for pair in pairs if pair[::-1] in pairs}
+    faults |= {pair for pair in pairs if pools[pair[0]] == pools[pair[1]]}
     if drawn.common:
         trail.hold("common items", [], sorted(map(list, lacking), key=str), *COMMON)
     if drawn.own_items:
-        trail.hold("pools", [], sorted(map(list, broken), key=str), *POOLS)
+        trail.hold("pools", [], sorted(map(list, faults), key=str), *POOLS)
 
 
 def _check_ratings(trail: Trail, drawn: Assignment | None) -> None:

@@ -358,6 +358,9 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     ),
     "any_set_scored": _any_set_clause,
     "no_ties": "no ties within a reviewer",
+    "common_items": lambda facts: (
+        f"{plural(facts['items'], 'item')} given to everybody"
+    ),
     "distinct": lambda facts: DISTINCT + ", whatever the noise" * facts["split"],
     "ties": ties_clause,
     "ties_possible": _ties_possible,

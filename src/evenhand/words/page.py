@@ -229,7 +229,9 @@ def check_beside(result: Ranking | Grades) -> Check:
         return check(ratings, rng=result.seed)
     k = ratings.n_items if result.top is None else result.top.k
     cut = k if k < ratings.n_items else None
-    return check(ratings, top=cut, order=result.order, rng=result.seed)
+    # Without common items the order is no longer of all that was rated.
+    order = result.order if len(result.order) == ratings.n_items else None
+    return check(ratings, top=cut, order=order, rng=result.seed)
 
 
 def warp_beside(result: Ranking) -> Warp | None:

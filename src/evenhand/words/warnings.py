@@ -248,6 +248,10 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
         "{k:,} with the largest shares would hold {best:.1f}. To choose those, say "
         "--top share={k}.",
     ),
+    "common_items/apart": "Everybody was given {items:list}: they help to compare "
+    "reviewers, and are not ranked themselves.",
+    "common_items/ranked": "Everybody was given {items:list}, which are ranked, too; "
+    "methods by values, such as adaptive, leave them out.",
     "separate_groups": "The comparisons leave {groups} separate groups of items; items "
     "of different groups cannot be ordered by comparisons.",
     "no_information": Wording(
