@@ -90,20 +90,6 @@ def course() -> Ratings:
     return _drawn(source, people, people, 4, Spread(0, 20, 13, 2.5, 1.5, 1.6))
 
 
-def leaderboard() -> Ratings:
-    """20 models, 30 raters, 12 prompts or so each, scores 1 to 5."""
-    models = [f"{name}-{size}" for name in MODELS for size in ("7b", "32b", "70b")]
-    people = [f"rater {place:02d}" for place in range(1, 31)]
-    source = np.random.default_rng(20)
-    return _drawn(source, models[:20], people, 12, Spread(1, 5, 3.2, 0.6, 0.4, 0.8))
-
-
-def hackathon() -> Ratings:
-    """12 projects, 9 judges, five marks each, 1 to 10."""
-    source = np.random.default_rng(12)
-    return _drawn(source, APPS, PEOPLE[::9], 5, Spread(1, 10, 6, 1.6, 0.9, 0.8))
-
-
 def duel() -> Ratings:
     """Two designs, each scored 1 to 5 by half of 60 people."""
     source = np.random.default_rng(2)

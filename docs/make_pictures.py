@@ -57,10 +57,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu"]
 # Cases of the page on the report, and the screens on which it shows them.
 CASES: dict[str, Callable[[], Ranking | Comparison]] = {
     "conference": lambda: rank(cases.conference(), top=30, rng=7),
-    "class": lambda: rank(cases.course(), rng=7),
     "duel": lambda: compare(cases.duel(), design="halves", rng=7),
-    "leaderboard": lambda: rank(cases.leaderboard(), top=5, rng=7),
-    "hackathon": lambda: rank(cases.hackathon(), top=3, rng=7),
 }
 DESK = ViewportSize(width=1200, height=900)
 PHONE = ViewportSize(width=390, height=844)
