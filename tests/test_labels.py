@@ -52,37 +52,6 @@ def number_error(values: object) -> str:
     return str(caught.value)
 
 
-CYRILLIC, GREEK = "\u0410\u0415\u041e\u0421\u0425", "\u0391\u0395\u039f\u03a1\u03a7"
-
-
-def test_letters_of_other_scripts_look_like_latin_ones() -> None:
-    letters = zip(CYRILLIC + GREEK, "AEOCXAEOPX", strict=True)
-    for odd, latin in letters:
-        for one, two in ((latin, odd), (f"{latin}nna", f"{odd}nna")):
-            assert alike([one, two]) == [(one, two)]
-            assert alike([one.lower(), two.lower()]) == [(one.lower(), two.lower())]
-    assert alike(["Anna", "\uff21nna"]) == [("Anna", "\uff21nna")]
-    assert alike(["nova", "no\u03bda", "NOVA"])[0] == ("nova", "no\u03bda")
-    # Words of one script are told apart as before, and by case alone if at all.
-    words = [
-        "\u0432\u043e\u0440",
-        "\u0431\u043e\u0440",
-        "\u03bd\u03ad\u03bf",
-        "\u03c5\u03ad\u03bf",
-    ]
-    assert alike(words) == []
-    assert alike(["\u039d\u03af\u03ba\u03b7", "\u03bd\u03af\u03ba\u03b7"]) == [
-        ("\u039d\u03af\u03ba\u03b7", "\u03bd\u03af\u03ba\u03b7")
-    ]
-
-
-def test_a_letter_that_nobody_can_see_apart_is_named() -> None:
-    ratings = Ratings(["a", "b"], ["Anna", "\u0410nna"], [1, 2])
-    (notice,) = ratings.notices
-    assert notice.code == "similar_items"
-    assert "'Anna' and '\u0410nna' (has a Cyrillic letter)." in notice.message
-
-
 def test_blanks_around_labels_are_told_of_where_they_merge() -> None:
     ratings = Ratings(["a", "b", "c ", "c"], ["x", "x ", " y", "x"], [1, 2, 3, 4])
     assert {notice.code: notice.message for notice in ratings.notices} == {

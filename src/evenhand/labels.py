@@ -6,7 +6,6 @@ around a label are not part of it, and a notice says where that made two labels 
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,38 +18,17 @@ if TYPE_CHECKING:
 
 HIDDEN = r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{3164}\x{fe00}-\x{fe0f}]"
 """Characters that nobody sees: Unicode's marks of format, and a few letters."""
-CAPITALS = dict(
-    zip(
-        "\u0410\u0412\u0415\u0417\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423"
-        "\u0425\u04ae\u04ba\u04c0\u0500\u051a\u051c"
-        "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f9\u037f",
-        "ABE3SIJKMHOPCTYXYHIDQWABEZHIKMNOPTYXCJ",
-        strict=True,
-    )
-)
-"""Cyrillic and Greek capitals, and the Latin ones and the digit that they look like."""
-SMALL = dict(
-    zip(
-        "\u03b1\u03b3\u03b9\u03bd\u03c5\u0261\u0251\u0131\u04bb\u04cf",
-        "ayivugaihl",
-        strict=True,
-    )
-)
-"""Small letters that look like others than their capitals do."""
 
 
 def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
     r"""Return pairs of labels that differ in ways that people overlook.
 
-    These are case, coding, white space, characters that nobody sees, zeros around a
-    whole number, apostrophes before a formula, and Cyrillic, Greek or full-width
-    letters that look like Latin ones.
+    These are case, coding, full-width letters, white space, characters that nobody
+    sees, zeros around a whole number, and apostrophes before a formula.
 
     Examples:
         >>> alike(["Anna", "Bo", "anna", "1", "01"])
         [('Anna', 'anna'), ('1', '01')]
-        >>> ascii(alike(["Anna", "\u0410nna"]))
-        "[('Anna', '\\u0410nna')]"
     """
     texts = [label for label in labels if isinstance(label, str)]
     if not texts:
@@ -59,11 +37,6 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
     visible = pl.col("label").str.normalize("NFKC").str.replace_all(HIDDEN, "")
     first = pl.col("label").first()
     firsts = frame.select("label", first=first.over(_key(visible)))
-    if not all(map(str.isascii, texts)):
-        shape = _key(visible.str.replace_many(SMALL)).str.replace_many(CAPITALS)
-        own = pl.col("first") == pl.col("label")
-        shaped = pl.when(own).then(first.over(shape)).otherwise("first")
-        firsts = firsts.with_columns(first=shaped)
     pairs = firsts.filter(pl.col("first") != pl.col("label"))
     return pairs.select("first", "label").rows()
 
@@ -93,15 +66,6 @@ def alike_notices(
     if not pairs:
         return ()
     return (DataWarning(f"similar_{what}s", {"pairs": few(map(list, pairs), NAMED)}),)
-
-
-def script_letter(label: str) -> str:
-    """Return whose letter a label has that looks like a Latin one, or nothing."""
-    odd = next(
-        (letter for letter in label if letter.upper() in CAPITALS or letter in SMALL),
-        None,
-    )
-    return "" if odd is None else unicodedata.name(odd).partition(" ")[0].capitalize()
 
 
 def merged_spellings(labels: pl.Series, *, case: bool = False) -> dict[str, str]:

@@ -15,8 +15,6 @@ from evenhand.errors import listing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import polars as pl
-
     from evenhand.columns import Source
 
 SIDE = re.compile(
@@ -63,39 +61,27 @@ def require_items(
         cannot be the winner of each vote. Without winner= and loser= read_ratings reads
         such votes, with ties, and so do the commands without --column.
     """
-    texts = {name: _texts(values) for name, values in columns.items()}
-    distinct = {name: {*cells.unique()} for name, cells in texts.items()}
-    used = (names.winner, names.loser, names.reviewer, names.pair)
-    others = [name for name in columns if name not in used]
-    winners, losers = distinct[names.winner], distinct[names.loser]
-    if _are_sides(winners, losers, {name: distinct[name] for name in others}):
+    ends = [names.winner, names.loser]
+    texts = {name: column_texts(columns[name]).str.strip_chars() for name in columns}
+    labels = {name: {*cells.fill_null("").unique()} for name, cells in texts.items()}
+    winners, losers = (labels[name] for name in ends)
+    used = (*ends, names.reviewer, names.pair)
+    others = {name: values for name, values in labels.items() if name not in used}
+    if _are_sides(winners, losers, others):
         raise source.whole(
             f"Column {names.winner!r} holds {listing(sorted(winners))}: sides, not "
             f"items. {FORM}"
         )
-    for name in others:
-        verdicts = distinct[name]
-        called = "winner" in word(name).split() and len(verdicts) <= MOST_SIDES
-        called |= is_alias(name, ALIASES["winner"])
-        differs = called and bool((texts[name] != texts[names.winner]).any())
-        if differs or _names_sides_of(name, verdicts, [names.winner, names.loser]):
+    for name, verdicts in others.items():
+        few = "winner" in word(name).split() and len(verdicts) <= MOST_SIDES
+        named = few or is_alias(name, ALIASES["winner"])
+        says = is_alias(name, VERDICTS) or _words(ends) <= _words(verdicts)
+        differs = named and not texts[name].equals(texts[names.winner])
+        if differs or (says and _name_sides(verdicts, ends)):
             raise source.whole(
                 f"Column {name!r} says who won ({listing(sorted(verdicts))}), so "
                 f"{names.winner!r} cannot be the winner of each vote. {FORM}"
             )
-
-
-def name_sides(values: Iterable[str], names: Iterable[str]) -> bool:
-    """Return whether values are sides, ties or names of columns, and not ties alone.
-
-    Examples:
-        >>> name_sides({"model_a", "tie"}, []), name_sides({"tea", "tie"}, [])
-        (True, False)
-    """
-    words = _words(values)
-    named = _words(names)
-    sides = {text for text in words if SIDE.fullmatch(text) or text in named}
-    return bool(sides) and all(TIE.fullmatch(text) for text in words - sides)
 
 
 def _are_sides(
@@ -103,33 +89,23 @@ def _are_sides(
 ) -> bool:
     """Return whether a column of winners holds sides, beside losers that are items."""
     few = len(winners) <= MOST_SIDES and winners.isdisjoint(losers)
-    if not few or name_sides(losers, list(others)):
+    if not few or _name_sides(losers, others):
         return False
-    sides = name_sides(winners, list(others))
-    if sides and _words(winners) & _words(others):
-        return True
+    sides = _name_sides(winners, others)
+    numbers = all(label.lstrip("-").isdecimal() for label in winners | losers)
     # If two columns share labels, these are the items, and the winner is none of them.
-    named = sides or not all(
-        label.lstrip("-").isdecimal() for label in winners | losers
+    items = any(
+        values & losers and values.isdisjoint(winners) for values in others.values()
     )
-    items = (
-        labels
-        for labels in others.values()
-        if labels & losers and labels.isdisjoint(winners)
-    )
-    return named and any(items)
+    named = sides and bool(_words(winners) & _words(others))
+    return named or (items and (sides or not numbers))
 
 
-def _names_sides_of(name: str, verdicts: set[str], sides: list[str]) -> bool:
-    """Return whether a column says which of two other columns holds the winner."""
-    if word(name) in {f"winner {word(side)}" for side in sides}:
-        return True
-    is_verdict = is_alias(name, VERDICTS) or _words(sides) <= _words(verdicts)
-    return is_verdict and name_sides(verdicts, sides)
-
-
-def _texts(values: object) -> pl.Series:
-    return column_texts(values).str.strip_chars().fill_null("")
+def _name_sides(values: Iterable[str], names: Iterable[str]) -> bool:
+    """Return whether values are sides, ties or names of columns, and not ties alone."""
+    words, named = _words(values), _words(names)
+    sides = {text for text in words if SIDE.fullmatch(text) or text in named}
+    return bool(sides) and all(TIE.fullmatch(text) for text in words - sides)
 
 
 def _words(texts: Iterable[str]) -> set[str]:

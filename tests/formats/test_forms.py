@@ -116,7 +116,7 @@ def test_questions_may_be_the_items() -> None:
 
 def test_several_grids_need_a_question() -> None:
     text = GRID.replace("it? [Cy", "that? [Cy")
-    assert "Several fields may be the score: 'How good was it?', 'How" in refused(text)
+    assert "Choose one: --score 'How good was it?' (2 items), or --sc" in refused(text)
     assert read(text, score="How good was it?").n_items == 2
 
 

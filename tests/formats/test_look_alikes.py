@@ -304,9 +304,9 @@ SUMMARIES = {
     "label-studio.json": ("an evaluation log", "6 scores by 2 reviewers of 3 items"),
     "argilla.json": ("an evaluation log", "4 scores by 2 reviewers of 2 items"),
     "inspect": ("", "6 scores by 3 reviewers of 2 items"),
-    "qualtrics.csv": ("responses to a survey", "27 scores by 9 reviewers of 4 items"),
-    "limesurvey.csv": ("responses to a survey", "27 scores by 9 reviewers of 4 items"),
-    "surveymonkey.csv": ("responses to a survey", "36 ranks by 9 reviewers of 4 items"),
+    "qualtrics.csv": ("responses to a form", "27 scores by 9 reviewers of 4 items"),
+    "limesurvey.csv": ("responses to a form", "27 scores by 9 reviewers of 4 items"),
+    "surveymonkey.csv": ("responses to a form", "36 ranks by 9 reviewers of 4 items"),
 }
 
 

@@ -130,7 +130,7 @@ DOCUMENTS: dict[str, Document] = {
     [
         (label_studio(), "of Label Studio: ", {("b@x.org", "1"): 5}, 3),
         (argilla(), "of Argilla: ", {("u2", "r1"): 4}, 2),
-        (pretalx(), "'user', 'submission' and", {("bo", "AB"): 0}, None),
+        (pretalx(), "'user', item from 'submission'", {("bo", "AB"): 0}, None),
     ],
 )
 def test_answers_of_a_platform_are_read_at_once(
@@ -275,11 +275,11 @@ class TestSeveralFiles:
             ),
             (
                 {"a.csv": "judge,entry,mark\nbo,x,1\n", "b.json": [{"judge": "bo"}]},
-                "b.json: The file is JSON, and .*a.csv is a table. Give files of one",
+                "b.json: Its columns differ from .*a.csv: 'entry', 'mark'. Give",
             ),
             (
                 {"a.json": inspect_log("m", "C"), "b.json": peerread(1, 5)},
-                "b.json: Its records have other keys than .*a.json: 'accepted', 'hist",
+                "b.json: Its columns differ from .*a.json: 'IS_META_REVIEW', 'OTHER",
             ),
             (
                 {

@@ -13,6 +13,11 @@ from __future__ import annotations
 
 Home = tuple[str, tuple[str, ...]]
 """The module of a layout, and columns of which its tables have one."""
+TIMES = (
+    *("timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel"),
+    *("informazioni cronologiche", "carimbo de data/hora", "completion time"),
+)
+"""What forms call the column of times that they put first."""
 PLATFORMS: dict[str, Home] = {
     "hotcrp": ("hotcrp", ("title", "pid")),
     "openreview": ("openreview", ("forum", "average rating")),
@@ -24,20 +29,14 @@ PLATFORMS: dict[str, Home] = {
     "forms": (
         "forms",
         (
-            *("timestamp", "zeitstempel", "horodateur", "marca temporal"),
-            *("tijdstempel", "informazioni cronologiche", "carimbo de data/hora"),
-            "completion time",
+            *TIMES,
+            *("respondentid", "respondent id", "responseid", "response id"),
+            *("internal id", "prolific pid", "submitdate", "date submitted"),
+            *("email address", "respondent email"),
         ),
     ),
     "votes": ("votes", ()),
     "orders": ("orders", ()),
-    "surveys": (
-        "surveys",
-        (
-            *("respondentid", "respondent id", "responseid", "response id"),
-            *("internal id", "prolific pid", "submitdate", "date submitted"),
-        ),
-    ),
     "evaluation": (
         "logs",
         (

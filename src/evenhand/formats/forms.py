@@ -1,23 +1,40 @@
-"""Google Forms: one response per row, as its sheet or CSV has them.
+"""Forms and surveys: a row for each response, a column for each question.
 
-A grid has a column "Question [Item]" for each item. Without a grid, a response is about
-one item, which a column names. The last response of a person about an item counts.
+A column is about one item of a question: "Question [item]", "Question | item",
+"Question - item" or "item - Question"; or a response is about one item, which a column
+names. Google Forms, which writes a time first, lets people answer again: the last
+response of a person about an item counts. SurveyMonkey, Qualtrics, LimeSurvey and
+others name respondents. Other questions are left out.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shlex
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
-from evenhand.columns import ALIASES, ID, cut_alike
-from evenhand.errors import listing, refuse_option
-from evenhand.formats import PLATFORMS, layouts, roles, scale, surveys
-from evenhand.formats.scale import are_scores, may_be_scores
-from evenhand.formats.surveys import GRID
+from evenhand.claims import few
+from evenhand.columns import ALIASES, ID, Columns, candidates, cut_alike, is_alias
+from evenhand.errors import RatingsError, listing, plural, quote, refuse_option
+from evenhand.formats import TIMES, layouts, roles
+from evenhand.formats.scale import are_scores, filled_cells, may_be_scores
 from evenhand.formats.tables import Table, plain
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+GRID = re.compile(r"(.*?)\s*\[(.+)\]", re.DOTALL)
+SIGNS = (" | ", " - ", " \u2013 ")
+RESPONDENT = (
+    *("prolific pid", "email address", "email", "recipient email", "respondentid"),
+    *("respondent id", "responseid", "response id", "internal id", "id", "timestamp"),
+)
+"""Columns of respondents; people come before responses."""
 EMAIL = re.compile(
     r"(?:\w+ )?(?:e ?mail|correo|username|user name|nutzername|nom d'utilisateur)"
     r"(?: \w+)?"
@@ -28,27 +45,39 @@ NAME = re.compile(
     + "|".join(sorted(ALIASES["reviewer"]))
     + r")(?: name)?"
 )
+ITEM_QUESTION = re.compile(
+    r"(?:who|whom|whose|which|what)\b.*\b"
+    r"(?:grad|rat|review|evaluat|assess|scor|judg)ing\b.*"
+)
+"""What asks for the item that a response is about."""
 ITEM = re.compile(
     r".*\b(?:" + "|".join(sorted(ALIASES["item"])) + r"|team|group|student|talk|poster|"
     r"presentation|presenter|speaker|pitch|essay|film|projekt|vortrag|gruppe)s?\b.*|"
-    + surveys.ITEM_QUESTION.pattern
+    + ITEM_QUESTION.pattern
 )
 OWN = re.compile("id|start time|last modified time|language")
 """Other columns that a form adds by itself."""
 ANONYMOUS = ("", "anonymous", "anonym")
 LONGEST_ITEM = 60
+RANK = re.compile(r"\brank(?:ing|ed)?\b", re.IGNORECASE)
+MOSTLY = 0.95
+LEAST_ROWS = 3
+
+Grid = dict[str, str]
+"""The item of each column of a question."""
 
 
 class _Form:
     """The columns of a form.
 
     Attributes:
-        time: When a response came in.
+        time: When a response came in, if the form writes it first.
         email: Who wrote it; empty if no column says so.
+        person: Who wrote it, by e-mail, name or number.
         name: The writer's name; empty if no column says so.
+        grids: The questions that have scores for several items.
         items: Columns that may name the item that a response is about.
-        grid: The item or criterion and the question of each column of a grid.
-        own: The item of the writer's own, among those of the grid.
+        own: The item of the writer's own, among those of a grid.
     """
 
     def __init__(self, table: Table) -> None:
@@ -61,34 +90,92 @@ class _Form:
             if EMAIL.fullmatch(plain(column))
             and not table.cells(column).str.to_lowercase().is_in(ANONYMOUS).all()
         )
-        self.email = next(emails, "")
+        self.email = next(emails, "") if self.time else ""
         self.name = next((name for name in names if NAME.fullmatch(plain(name))), "")
-        matches = {column: GRID.fullmatch(column) for column in names}
-        self.grid = {
-            column: (name[2].strip(), name[1])
-            for column, name in matches.items()
-            if name
-        } or {
-            column: (item, question)
-            for question, columns in surveys.questions_of(table).items()
-            for column, item in columns.items()
-        }
-        items = [
-            column
-            for column in names
-            if column not in (self.time, self.email, self.name, *self.grid)
-            and ITEM.fullmatch(plain(column))
-            and _names_items(table, column)
-        ]
+        respondents = filter(None, map(table.find, RESPONDENT))
+        complete = (name for name in respondents if "" not in table.cells(name))
+        self.person = self.email or self.name if self.time else next(complete, "")
+        self.grids = questions_of(table, alone=self.time != "")
+        inside = {column for grid in self.grids.values() for column in grid}
+        used = (self.time, self.person, self.name)
+        free = [name for name in names if name not in inside and name not in used]
+        items = [name for name in free if self._names_items(table, name)]
         # "Which team is yours?" has answers that are among the items of a grid.
-        inside = {plain(item) for item, _ in self.grid.values()} | {""}
-        own = {name for name in items if {*map(plain, table.texts(name))} <= inside}
+        every = {plain(item) for grid in self.grids.values() for item in grid.values()}
+        own = {
+            name for name in items if {*map(plain, table.texts(name))} <= every | {""}
+        }
         self.items = [name for name in items if name not in own]
         self.own = next(iter(own), "")
 
+    def _names_items(self, table: Table, name: str) -> bool:
+        """Return whether answers may be names of items, not scores or remarks."""
+        cells, question = table.cells(name), plain(name)
+        if not self.time:
+            names_item = ITEM_QUESTION.fullmatch(question) is not None
+            names_item |= is_alias(name, ALIASES["item"])
+            return names_item and cells.n_unique() > 1
+        answers = filled_cells(cells)
+        scores = len(answers) > 0 and are_scores(answers).all() and not ID.search(name)
+        longest = max(map(len, cells), default=0)
+        is_item = ITEM.fullmatch(question) is not None
+        return is_item and not scores and 0 < longest <= LONGEST_ITEM
+
+
+def questions_of(table: Table, *, alone: bool = False) -> dict[str, Grid]:
+    """Return the questions that have scores for several items, with their columns.
+
+    Args:
+        table: The responses.
+        alone: Whether a question in brackets may be about one item.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> columns = {"Good? | Tea": ["4"], "Good? | Milk": ["3"], "Age": ["9"]}
+        >>> questions_of(Table.of(columns, Source()))
+        {'Good?': {'Good? | Tea': 'Tea', 'Good? | Milk': 'Milk'}}
+    """
+    grids: dict[str, Grid] = {}
+    for column in table.columns:
+        if grid := GRID.fullmatch(column):
+            pairs = [(grid[1], grid[2])]
+        else:
+            sign = next((sign for sign in SIGNS if sign in column), "")
+            before, _, after = column.partition(sign) if sign else (column, "", "")
+            item, _, question = column.rpartition(sign) if sign else ("", "", "")
+            pairs = [(before, after), (question, item)] if sign else []
+        for question, item in pairs:
+            grids.setdefault(question.strip(), {})[column] = item.strip()
+    return {
+        question: items
+        for question, items in grids.items()
+        if len({*items.values()}) == len(items)
+        and (len(items) > 1 or (alone and all(map(GRID.fullmatch, items))))
+        and _has_scores(table, items)
+    }
+
+
+def _has_scores(table: Table, items: Grid) -> bool:
+    """Return whether columns hold scores, and no boxes that were ticked or not."""
+    cells = {column: filled_cells(table.columns[column]) for column in items}
+    pooled = pl.concat(list(cells.values()))
+    if not may_be_scores(pooled):
+        return False
+    usual = {
+        column: values.mode().sort()[0]
+        for column, values in cells.items()
+        if len(values)
+    }
+    ticked = sum(int((cells[column] == usual[column]).sum()) for column in usual)
+    named = all(plain(text) == plain(items[column]) for column, text in usual.items())
+    # A box that was ticked holds 1 or a word.
+    single = {*usual.values()} == {"1"} or not are_scores(pooled).any()
+    is_tick = named or (len({*usual.values()}) == 1 < len(items) and single)
+    return not (is_tick and ticked >= MOSTLY * len(pooled))
+
 
 def recognise(table: Table, options: layouts.ReadOptions) -> str:
-    """Say why a table holds responses to a form: a time first, and a grid or an item.
+    """Say why a table holds responses: a time or a respondent, and a grid or an item.
 
     Examples:
         >>> from evenhand.columns import Source
@@ -97,20 +184,27 @@ def recognise(table: Table, options: layouts.ReadOptions) -> str:
         "columns 'Timestamp' and 'How good? [Tea]'"
     """
     declared = options.columns
-    other_kind = declared.winner or declared.rank or options.rows == "items"
-    if not time_of(table) or other_kind:
+    # Programs of surveys write tables; a document is a platform's.
+    if declared.winner or options.rows == "items" or table.document is not None:
         return ""
     form = _Form(table)
-    if form.grid and not form.items:
-        return table.why(form.time, next(iter(form.grid)))
-    person = form.email or form.name
-    if person and len(form.items) == 1:
-        return table.why(form.time, person, *form.items)
-    return table.why(form.time) if declared.item or options.rows else ""
+    first = form.time or ("" if options.rows else form.person)
+    if first and form.grids and not (form.items if form.time else declared.item):
+        return (
+            f"columns {first!r} and {cut_alike(next(iter(form.grids.values())))[0]!r}"
+        )
+    if form.time and not declared.rank:
+        if form.person and len(form.items) == 1:
+            return table.why(form.time, form.person, *form.items)
+        return table.why(form.time) if declared.item or options.rows else ""
+    # A table with a column of reviewers is in long form.
+    long = declared.reviewer or candidates("reviewer", list(table.columns), Columns())
+    items = [declared.item] if declared.item else form.items[:1]
+    return table.why(first, *items) if first and items and not long else ""
 
 
 def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
-    """Take the last score that each person gave to each item.
+    """Take the last score, or the rank, that each person gave to each item.
 
     Examples:
         >>> from evenhand.columns import Source
@@ -122,25 +216,23 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         [['Bo'], ['Tea'], ['4']]
     """
     form, declared = _Form(table), options.columns
-    signature = form.email or form.name
+    person = form.person
     if declared.reviewer:
-        signature = table.column_for("reviewer", declared.reviewer)
-    if not signature:
+        person = table.column_for("reviewer", declared.reviewer)
+    if not person:
         table = table.warn("pseudonyms", case="form")
-    people = (
-        table.cells(signature) if signature else "response " + table.cells(form.time)
-    )
-    one_each = declared.item or (form.items and not options.rows)
-    taken = _take_column if one_each else _take_grid
-    where, score, items = taken(table, options, form)
+    people = table.cells(person) if person else "response " + table.cells(form.time)
+    score, items = _take_items(table, options, form)
     parts = [
         pl.DataFrame({"reviewer": people, "item": item, "score": table.cells(name)})
         for name, item in items.items()
     ]
     rows = pl.concat([part.with_row_index("row") for part in parts])
-    kept = rows = rows.filter(pl.col("score") != "")
+    rows = rows.filter(pl.col("score") != "")
     if not rows.height:
         raise table.source.whole("There is no rating: every cell is empty.")
+    table = table if form.time else _say_others(table, (person, *items), rows["row"])
+    kept = rows
     if form.time:
         kept = rows.unique(["reviewer", "item"], keep="last", maintain_order=True)
     reviews = table.keep(kept["row"].to_list())
@@ -151,17 +243,20 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
 
     def choose(name: str) -> roles.Place:
         if name == declared.score:
-            return score, kept["score"]
+            return cut_alike([score])[0] or "score", kept["score"]
         return name, reviews.cells(reviews.column_for("weight", name))
 
-    writers = (repr(signature or form.time), kept["reviewer"]), reviews
-    place = where, kept["item"]
+    writers = (repr(person or form.time), kept["reviewer"]), reviews
+    place = _place_of(items), kept["item"]
     long = roles.long_form(reviews, options, choose, place, lambda _: writers)
     more = [form.name if form.email else "", form.own]
     called = [table.texts(name) for name in more if name]
     names = {
         person: ";".join(them) for person, *them in zip(people, *called, strict=True)
     }
+    if declared.rank:
+        ranks = Columns("reviewer", "item", rank=long.names.score)
+        long = replace(long, names=ranks)
     return replace(long, people=names)
 
 
@@ -175,21 +270,60 @@ def time_of(table: Table) -> str:
     """
     # A form writes it with a capital letter, people most often do not.
     names = (name for name in [*table.columns][:3] if name[0].isupper())
-    return next((name for name in names if plain(name) in PLATFORMS["forms"][1]), "")
+    return next((name for name in names if plain(name) in TIMES), "")
 
 
-def _names_items(table: Table, name: str) -> bool:
-    """Return whether answers may be names of items, not scores or remarks."""
-    cells = table.cells(name)
-    answers = scale.filled_cells(cells)
-    scores = len(answers) > 0 and are_scores(answers).all() and not ID.search(name)
-    longest = max(map(len, cells), default=0)
-    return not scores and 0 < longest <= LONGEST_ITEM
+def _place_of(items: Mapping[str, pl.Series | str]) -> str:
+    """Say where items were found."""
+    if all(isinstance(item, str) for item in items.values()):
+        in_brackets = all(map(GRID.fullmatch, items))
+        return "the text in [...]" if in_brackets else plural(len(items), "column")
+    (cells,) = items.values()
+    return repr(cells.name)  # type: ignore[union-attr]  # a column
+
+
+def _say_others(table: Table, used: Collection[str], rows: pl.Series) -> Table:
+    """Say which columns are left out, a question with several once, and who is idle."""
+    others = [name for name in table.columns if name not in used]
+    matches = {name: GRID.fullmatch(name) for name in others}
+    questions = dict.fromkeys(
+        grid[1] if grid else name for name, grid in matches.items()
+    )
+    if others:
+        names = few(cut_alike(questions))
+        table = table.warn("other_columns", columns=len(others), names=names)
+    idle = table.height - rows.n_unique()
+    return table.warn("idle_reviewers", reviewers=idle) if idle else table
+
+
+def _take_items(
+    table: Table, options: layouts.ReadOptions, form: _Form
+) -> tuple[str, dict[str, pl.Series | str]]:
+    """Return what the score is called, and the item or items of each column of it."""
+    declared = options.columns
+    if not (form.time or declared.item) and form.items and form.grids:
+        shown = shlex.quote(form.items[0])
+        raise table.source.whole(
+            f"Responses may be about what {quote(form.items[0])} names, or about the "
+            f"items of {listing(cut_alike(form.grids))}. For the first say item= or "
+            f"--item {shown} and which is the score, for the second exclude= or "
+            f"--exclude {shown}."
+        )
+    if declared.item or (form.items and not options.rows):
+        return _take_column(table, options, form)
+    refuse_option("weight", declared.weight, "where a row has several scores")
+    if options.rows == "reviewers":
+        columns = _fields(table, form)
+        return "score", dict(zip(columns, roles.drop_prefix(columns), strict=True))
+    if not form.grids:
+        raise table.no_column("item")
+    question, grid = choose_question(table, options, form.grids)
+    return question, {**grid}
 
 
 def _fields(table: Table, form: _Form, item: str = "") -> list[str]:
     """Return the questions that may hold scores: words only if none has numbers."""
-    used = (form.time, form.email, form.name, form.own, item)
+    used = (form.time, form.person, form.name, form.own, item)
     free = [
         name
         for name, values in table.columns.items()
@@ -200,11 +334,9 @@ def _fields(table: Table, form: _Form, item: str = "") -> list[str]:
     return [name for name in free if are_scores(table.cells(name)).any()] or free
 
 
-Taken = tuple[str, str, dict[str, pl.Series | str]]
-"""Where items were found, what the score is called, and each column's item or items."""
-
-
-def _take_column(table: Table, options: layouts.ReadOptions, form: _Form) -> Taken:
+def _take_column(
+    table: Table, options: layouts.ReadOptions, form: _Form
+) -> tuple[str, dict[str, pl.Series | str]]:
     """Take one score from each response, about the item that a column names."""
     declared = options.columns
     if len(form.items) > 1 and not declared.item:
@@ -213,40 +345,93 @@ def _take_column(table: Table, options: layouts.ReadOptions, form: _Form) -> Tak
             "which with item= or --item."
         )
     item = table.column_for("item", declared.item or form.items[0])
-    # A criterion of a grid goes without its question.
-    by_criterion = {
-        form.grid.get(field, [field])[0]: field for field in _fields(table, form, item)
-    }
-    wanted = form.grid.get(declared.score, [declared.score])[0]
+
+    def criterion(name: str) -> str:
+        # A criterion of a grid goes without its question.
+        grid = GRID.fullmatch(name)
+        return grid[2].strip() if grid else name
+
+    by_criterion = {criterion(field): field for field in _fields(table, form, item)}
+    wanted = criterion(declared.score)
     if wanted or len(by_criterion) != 1:
         wanted = roles.choose_score(wanted, list(by_criterion), table.source)
     score = by_criterion[wanted or next(iter(by_criterion))]
-    return repr(item), score, {score: table.cells(item)}
+    return score, {score: table.cells(item).alias(item)}
 
 
-def _take_grid(table: Table, options: layouts.ReadOptions, form: _Form) -> Taken:
-    """Take a score from each cell of a grid, or of each question about an item."""
-    refuse_option("weight", options.columns.weight, "where a row has several scores")
-    if options.rows == "reviewers":
-        columns = _fields(table, form)
-        return (
-            "the questions",
-            "score",
-            dict(zip(columns, roles.drop_prefix(columns), strict=True)),
+def choose_question(
+    table: Table, options: layouts.ReadOptions, questions: Mapping[str, Grid]
+) -> tuple[str, Grid]:
+    """Choose the question that the ratings answer, which the user may have named.
+
+    Raises:
+        RatingsError: If several are possible, or if its answers are ranks or words and
+            nothing says which is best; the option to type is in the sentence.
+    """
+    wanted = options.columns.rank or options.columns.score
+    start = plain(wanted).rstrip(".")
+    matches = [name for name in questions if plain(name).startswith(start)]
+    question = matches[0] if len(matches) == 1 else ""
+    if wanted and not question:
+        question = roles.choose_score(wanted, list(questions), table.source)
+    with contextlib.suppress(RatingsError):
+        question = question or roles.choose_score("", list(questions), table.source)
+    if not question:
+        texts = dict(zip(questions, cut_alike(questions), strict=True))
+        choices = (
+            f"{_option_for(table, questions[name], text, name)} "
+            f"({plural(len(questions[name]), 'item')})"
+            for name, text in texts.items()
         )
-    questions = list(dict.fromkeys(item for _, item in form.grid.values()))
-    if not questions:
-        raise table.no_column("item")
-    if not all(map(GRID.fullmatch, form.grid)):
-        grids = surveys.questions_of(table)
-        question, grid = surveys.choose_question(table, options, grids)
-        return f"the columns of {question!r}", question, {**grid}
-    question, wanted = questions[0], options.columns.score
-    if len(questions) > 1 or wanted:
-        question = roles.choose_score(wanted, questions, table.source)
-    items = {name: item for name, (item, of) in form.grid.items() if of == question}
-    surveys.require_order(table, options, question, items)
-    return "the text in [...]", question or "score", {**items}
+        raise table.source.whole(
+            f"Several questions are about items. Choose one: {', or '.join(choices)}."
+        )
+    _require_order(table, options, question, questions[question])
+    return question, questions[question]
+
+
+def _option_for(table: Table, items: Grid, text: str, question: str) -> str:
+    ranks = _are_ranks(table, items, question)
+    return f"{'--column rank=' if ranks else '--score '}{shlex.quote(text)}"
+
+
+def _require_order(
+    table: Table, options: layouts.ReadOptions, question: str, items: Grid
+) -> None:
+    """Refuse answers of which nothing says which is best: ranks and words.
+
+    Raises:
+        RatingsError: If they look like ranks, or are words, and no option says more.
+    """
+    if options.scale or options.columns.rank:
+        return
+    pooled = pl.concat([filled_cells(table.columns[column]) for column in items])
+    shown = cut_alike([question])[0]
+    if options.lower_is_better is None and _are_ranks(table, items, question):
+        raise table.source.whole(
+            f"Answers to {quote(shown)} look like ranks. If 1 is best, say rank= or "
+            f"--column rank={shlex.quote(shown)}; if the highest is best, say "
+            "lower_is_better=False or --higher-is-better."
+        )
+    words = pooled.unique().sort()
+    if not are_scores(pooled).any():
+        raise table.source.whole(
+            f"Answers to {quote(shown)} are words: {listing(words)}. Say their order, "
+            "from worst to best, with scale= or --scale: put these words in the right "
+            f"order, --scale {shlex.quote('<'.join(words))}."
+        )
+
+
+def _are_ranks(table: Table, items: Collection[str], question: str) -> bool:
+    """Tell ranks: numbers up to the number of items, each once in a row."""
+    cells = [table.cells(column).cast(pl.Float64, strict=False) for column in items]
+    numbers = np.column_stack([cell.fill_null(np.nan).to_numpy() for cell in cells])
+    numbers = np.sort(numbers[np.isfinite(numbers).sum(axis=1) > 1], axis=1)
+    whole = np.isnan(numbers) | np.isin(numbers, np.arange(1, len(items) + 1))
+    once = (np.diff(numbers, axis=1) != 0).all(axis=1) & whole.all(axis=1)
+    alike = len(once) and once.mean() >= MOSTLY
+    enough = len(items) > 2 and len(once) >= LEAST_ROWS
+    return bool(alike and (enough or RANK.search(question)))
 
 
 FORMS = layouts.Layout(

@@ -185,10 +185,8 @@ def recognise(table: Table, options: ReadOptions) -> tuple[Layout, str]:
         if marks and (deep or not names.isdisjoint(marks))
     ]
     # Of a form the last responses count, whatever columns the user names.
-    surveys = [name for name in ("forms", "surveys") if name in marked]
-    surveys += ["surveys"] if "forms" in surveys and columns.rank else []
-    form = _matches(dict.fromkeys(surveys), table, options)
-    if match := next(form, None):
+    forms = ["forms"] if "forms" in marked else []
+    if match := next(_matches(forms, table, options), None):
         return match
     if options.rows:
         return layout_of("wide"), ""

@@ -128,7 +128,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
             dataframe; or a folder, a pattern such as "reviews/*.json" or a list, for
             several files of one kind.
         format: What the file is: "hotcrp", "openreview", "cmt", "easychair", "moodle",
-            "canvas", "gavel", "forms", "votes", "orders", "surveys", "evaluation",
+            "canvas", "gavel", "forms", "votes", "orders", "evaluation",
             "wide" or "long". By default the columns tell.
         reviewer: Column of the reviewer, or several that name one together, in a list
             or with + between them, "judge+prompt"; "people" or "seats" behind them, or

@@ -107,21 +107,16 @@ def _shared_source(tables: Sequence[Table], heights: Sequence[int]) -> Source:
 
 def _require_alike(first: Table, table: Table) -> None:
     """Refuse a file that is of another kind than the first."""
-    name, keys, own = first.source.name, {*first.columns}, {*table.columns}
-    if (first.document is None) != (table.document is None):
-        kinds = ["JSON" if file.document else "a table" for file in (table, first)]
-        text = f"The file is {kinds[0]}, and {name} is {kinds[1]}"
-    elif first.document is not None:
-        keys, own = (
-            {key for record in top_records(file.document) for key in record}
-            for file in (first, table)
+    keys, own = (
+        {*file.columns, *(key for part in top_records(file.document) for key in part)}
+        for file in (first, table)
+    )
+    kinds = [(file.document is None, file.corner is None) for file in (first, table)]
+    # Records may leave out what is not known.
+    enough = min(len(keys), len(own)) / 2 if first.document else len(keys | own)
+    if kinds[0] != kinds[1] or len(keys & own) < enough:
+        raise table.source.whole(
+            f"Its columns differ from {first.source.name}: "
+            f"{listing(sorted(keys ^ own))}. Give files of one kind, or one file at a "
+            "time."
         )
-        # Records may leave out what is not known.
-        if 2 * len(keys & own) >= min(len(keys), len(own)):
-            return
-        text = f"Its records have other keys than {name}: {listing(sorted(own - keys))}"
-    elif keys != own or (first.corner is None) != (table.corner is None):
-        text = f"Its columns differ from {name}: {listing(sorted(keys ^ own))}"
-    else:
-        return
-    raise table.source.whole(f"{text}. Give files of one kind, or one file at a time.")

@@ -19,7 +19,6 @@ import string
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import plural, quote
-from evenhand.labels import script_letter
 from evenhand.words.check_sentences import SENTENCES, list_labels
 from evenhand.words.claims import TIES_VOID, Wording, uneven_counts
 
@@ -465,30 +464,11 @@ def _list_places(few: Facts) -> str:
     return f": {places}{_more(few)}" if places else ""
 
 
-def _spell(label: str, between: str, similar: str) -> str:
-    r"""Show two labels, and whose letters they have if it is that in which they differ.
-
-    Examples:
-        >>> _spell("Anna", "and", "anna")
-        "'Anna' and 'anna'"
-        >>> ascii(_spell("Anna", "and", "\u0410nna"))
-        '"\'Anna\' and \'\\u0410nna\' (has a Cyrillic letter)"'
-    """
-    scripts = [script_letter(spelling) for spelling in (label, similar)]
-    parts = [
-        f"{quote(spelling)} (has a {script} letter)"
-        if script and scripts[0] != scripts[1]
-        else quote(spelling)
-        for spelling, script in zip((label, similar), scripts, strict=True)
-    ]
-    return f" {between} ".join(parts)
-
-
 def _spell_pairs(between: str, pairs: Facts, before: str = ": ") -> str:
     if not pairs["first"]:
         return ""
-    shown_pairs = (_spell(first, between, second) for first, second in pairs["first"])
-    return f"{before}{', '.join(shown_pairs)}{_more(pairs)}"
+    shown = (f" {between} ".join(map(quote, pair)) for pair in pairs["first"])
+    return f"{before}{', '.join(shown)}{_more(pairs)}"
 
 
 SHOWN: Mapping[str, Callable[[Any], str]] = {
