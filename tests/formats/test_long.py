@@ -57,7 +57,7 @@ def test_each_sample_is_taken_for_its_platform_and_for_no_other(path: Path) -> N
     platform = path.name.split("-")[0].split(".")[0]
     mine = {platform} & (set(PLATFORMS) - {"wide", "long"})
     # A survey is a general layout, as a wide table is.
-    general = {"wide", "long", "surveys"}
+    general = {"wide", "long", "forms"}
     assert known - general == mine - general
     # Modules that are not loaded for want of a column would not have known it either.
     assert {recognise(table, ReadOptions())[0].name} - {"wide", "long"} == mine

@@ -105,6 +105,18 @@ def test_two_readings_are_a_question(header: str, question: str) -> None:
     assert question in FILE.refused(table(header))
 
 
+def test_usual_words_and_titles_are_told() -> None:
+    words = ("Strongly disagree", "Agree", "Neutral")
+    rows = [
+        f"{person},{item},Title of {item},{words[(len(person) + int(item[1])) % 3]}"
+        for person, item in product(PEOPLE, ITEMS)
+    ]
+    ratings = FILE.read("\n".join(["judge,entry,about,score", *rows, ""]))
+    assert {*ratings.scores.tolist()} == {1.0, 3.0, 4.0}
+    assert [notice.code for notice in ratings.notices] == ["words_as_steps"]
+    assert ratings.titles["p3"] == "Title of p3"
+
+
 PAIRS = [*permutations(ITEMS[:4], 2)]
 
 

@@ -69,10 +69,13 @@ def test_ranks_and_words_are_asked_for_once_with_the_option_to_type() -> None:
     assert "encoding" in notices(best)
     high = read(data, lower_is_better=False)
     assert high.n_ratings == 4 * PEOPLE
-    assert refused(lookalikes.grid_of_words()) == (
-        "t.csv: Answers to 'Q6' are words: 'fair', 'good', 'poor'. Say their order, "
+    usual = lookalikes.grid_of_words()
+    steps = [notice.facts["steps"] for notice in read(usual).notices]
+    assert ["poor", 2.0] in steps[-1]  # type: ignore[operator]  # pairs
+    assert refused(usual.replace("good", "joy")) == (
+        "t.csv: Answers to 'Q6' are words: 'fair', 'joy', 'poor'. Say their order, "
         "from worst to best, with scale= or --scale: put these words in the right "
-        "order, --scale 'fair<good<poor'."
+        "order, --scale 'fair<joy<poor'."
     )
 
 

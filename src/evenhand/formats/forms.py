@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,21 @@ import polars as pl
 
 from evenhand.claims import few
 from evenhand.columns import ALIASES, ID, Columns, candidates, cut_alike, is_alias
-from evenhand.errors import RatingsError, listing, plural, quote, refuse_option
+from evenhand.errors import (
+    RatingsError,
+    listing,
+    plural,
+    quote,
+    refuse_option,
+    shell_word,
+)
 from evenhand.formats import TIMES, layouts, roles
-from evenhand.formats.scale import are_scores, filled_cells, may_be_scores
+from evenhand.formats.scale import (
+    are_scores,
+    filled_cells,
+    may_be_scores,
+    usual_scale,
+)
 from evenhand.formats.tables import Table, plain
 
 if TYPE_CHECKING:
@@ -302,7 +313,7 @@ def _take_items(
     """Return what the score is called, and the item or items of each column of it."""
     declared = options.columns
     if not (form.time or declared.item) and form.items and form.grids:
-        shown = shlex.quote(form.items[0])
+        shown = shell_word(form.items[0])
         raise table.source.whole(
             f"Responses may be about what {quote(form.items[0])} names, or about the "
             f"items of {listing(cut_alike(form.grids))}. For the first say item= or "
@@ -392,7 +403,7 @@ def choose_question(
 
 def _option_for(table: Table, items: Grid, text: str, question: str) -> str:
     ranks = _are_ranks(table, items, question)
-    return f"{'--column rank=' if ranks else '--score '}{shlex.quote(text)}"
+    return f"{'--column rank=' if ranks else '--score '}{shell_word(text)}"
 
 
 def _require_order(
@@ -410,15 +421,15 @@ def _require_order(
     if options.lower_is_better is None and _are_ranks(table, items, question):
         raise table.source.whole(
             f"Answers to {quote(shown)} look like ranks. If 1 is best, say rank= or "
-            f"--column rank={shlex.quote(shown)}; if the highest is best, say "
+            f"--column rank={shell_word(shown)}; if the highest is best, say "
             "lower_is_better=False or --higher-is-better."
         )
     words = pooled.unique().sort()
-    if not are_scores(pooled).any():
+    if not are_scores(pooled).any() and not usual_scale(words):
         raise table.source.whole(
             f"Answers to {quote(shown)} are words: {listing(words)}. Say their order, "
             "from worst to best, with scale= or --scale: put these words in the right "
-            f"order, --scale {shlex.quote('<'.join(words))}."
+            f"order, --scale {shell_word('<'.join(words))}."
         )
 
 

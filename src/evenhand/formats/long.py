@@ -12,15 +12,16 @@ from dataclasses import asdict, astuple, replace
 
 import polars as pl
 
-from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
+from evenhand.columns import ALIASES, ID, NUMBER, Columns, find_columns, is_alias
 from evenhand.errors import RatingsError
 from evenhand.formats import layouts, roles
-from evenhand.formats.tables import Table, plain
+from evenhand.formats.tables import Table, plain, strings
 
 NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
 AUTHORS = ("authors", "author", "author names", "author name", "author emails")
 EMAIL = re.compile(r"(?:reviewer |judge )?e ?mail(?: address)?")
+FIRST = 1000
 DECISIONS = layouts.has_columns(("annotator id", "winner id", "loser id"))
 """The columns that mark Gavel's file."""
 
@@ -85,7 +86,27 @@ def _titles(table: Table, names: Columns) -> dict[str, str]:
         pairs = zip(items, cells, strict=True)
         if all(titles.get(item, "") == cell for item, cell in pairs if item and cell):
             return titles
-    return {}
+    texts = (name for name in free if table.columns[name].dtype == pl.String)
+    texts = (name for name in texts if plain(name) not in AUTHORS and not called)
+    return next(
+        filter(None, (_one_to_one(table, names.item, name) for name in texts)), {}
+    )
+
+
+def _one_to_one(table: Table, item: str, name: str) -> dict[str, str]:
+    """Return the texts of a column that goes with the item, and empty of another."""
+    pairs = pl.DataFrame()
+    # The first rows tell of most columns that they are none.
+    for rows in (FIRST, table.height):
+        columns = (strings(table.columns[column].head(rows)) for column in (item, name))
+        pairs = pl.DataFrame(
+            dict(zip(("item", "title"), columns, strict=True))
+        ).unique()
+        alike = pairs["item"].n_unique() == pairs["title"].n_unique() == pairs.height
+        if not alike or pairs.height == 1 or 2 * pairs.height > min(rows, table.height):
+            return {}
+    words = not pairs["title"].str.contains(NUMBER).any()
+    return dict(pairs.select("item", "title").rows()) if words else {}
 
 
 def _namesakes(table: Table, names: Columns) -> str:

@@ -459,6 +459,7 @@ def _number_scores(long: LongForm, options: ReadOptions) -> LongForm:
     for name in (long.names.score, long.names.rank, long.names.weight):
         scale = options.scale if name == long.names.score else ""
         if name and (scale or not _has_numbers(table.columns[name])):
+            scale = scale or scales.usual_scale(table.columns[name])
             table = scales.number_column(table, name, scale)
     source = replace(table.source, orders=kind == "scores" and not options.scale)
     return replace(long, table=replace(table, source=source))

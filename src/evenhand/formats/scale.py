@@ -51,6 +51,18 @@ ORDER = (
     "words from worst to best with < between them, such as 'reject<accept', or best= "
     "and a letter, or / and a base, such as /10"
 )
+USUAL = (
+    "strongly disagree<disagree<neutral<agree<strongly agree",
+    "strongly disagree<disagree<neither agree nor disagree<agree<strongly agree",
+    "strongly disagree<disagree<somewhat disagree<neither agree nor disagree<"
+    "somewhat agree<agree<strongly agree",
+    "very poor<poor<fair<good<very good<excellent",
+    "very bad<bad<neutral<good<very good",
+    "very dissatisfied<dissatisfied<neutral<satisfied<very satisfied",
+    "very unlikely<unlikely<neutral<likely<very likely",
+    "strong reject<reject<weak reject<borderline<weak accept<accept<strong accept",
+)
+"""Scales whose words have one order for everybody."""
 MOST_WORDS = 12
 LONGEST_WORD = 40
 FARTHEST = 5
@@ -135,6 +147,18 @@ def parse_scale(order: str) -> dict[str, float]:
     if twice:
         raise OptionError(f"scale must name each word once, got {quote(twice)} twice.")
     return {word: float(step) for step, word in enumerate(words, start=1)}
+
+
+def usual_scale(values: pl.Series | Sequence[object]) -> str:
+    """Return the usual scale that all words of a column are on, or an empty text.
+
+    Examples:
+        >>> usual_scale(["Good", "fair", ""])
+        'very poor<poor<fair<good<very good<excellent'
+    """
+    words = {_fold_case(word) for word in filled_cells(values).unique()}
+    scales = (scale for scale in USUAL if words <= {*scale.split("<")})
+    return next(scales, "") if len(words) > 1 else ""
 
 
 def number_column(table: Table, name: str, scale: str = "") -> Table:

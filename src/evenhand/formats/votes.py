@@ -25,6 +25,7 @@ from evenhand.columns import (
 )
 from evenhand.errors import listing, plural, quote
 from evenhand.formats import layouts
+from evenhand.ratings import FEWEST_CLUSTERS
 from evenhand.votes import TIE, VERDICTS, word
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ REMARKS = {
     "empty": "without a winner",
     "differ": "with votes that differ",
 }
+PROMPTS = ("prompt", "prompt id", "question id", "question", "instruction")
 FLAGS = ["1", "true", "0", "false"]
 GAME = re.compile(r"(?:g|game|round) ?[12] winner")
 CELLS, FEW_WORDS = 1000, 8
@@ -147,6 +149,10 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     columns |= {name: table.columns[name] for name in kept}
     failed = reading.outcomes == "failed"
     votes = replace(table, columns=columns).leave_out("vote", {"failed_votes": failed})
+    prompt = table.find(*PROMPTS)
+    prompts = table.columns[prompt].n_unique() if prompt and not names.cluster else 0
+    if FEWEST_CLUSTERS <= prompts < votes.height:
+        votes = votes.warn("prompts", column=prompt, prompts=prompts)
     return layouts.LongForm(votes, names, _origin(reading, names.reviewer, free))
 
 

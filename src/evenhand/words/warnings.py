@@ -160,7 +160,7 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "failed_judgments": "{rows:#judgment} without a score left out.",
     "control_items": "{rows:#judgment} of control items left out.",
     "prompts": "Reviewers of one prompt may err together; for intervals by prompt "
-    "({prompts:,} of them) say cluster={column!r} in Python.",
+    "({prompts:,} of them) say cluster={column!r} or --column cluster={column}.",
     "skipped_decisions": "{rows:#decision} without a winner or a loser left out.",
     "submissions_unknown": "Without the table of submissions and its columns "
     "'authorid' and 'example', assessments of example submissions and of one's own "
