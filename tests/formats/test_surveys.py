@@ -70,8 +70,7 @@ def test_ranks_and_words_are_asked_for_once_with_the_option_to_type() -> None:
     high = read(data, lower_is_better=False)
     assert high.n_ratings == 4 * PEOPLE
     usual = lookalikes.grid_of_words()
-    steps = [notice.facts["steps"] for notice in read(usual).notices]
-    assert ["poor", 2.0] in steps[-1]  # type: ignore[operator]  # pairs
+    assert "words_as_steps" in notices(read(usual))
     assert refused(usual.replace("good", "joy")) == (
         "t.csv: Answers to 'Q6' are words: 'fair', 'joy', 'poor'. Say their order, "
         "from worst to best, with scale= or --scale: put these words in the right "
