@@ -40,9 +40,9 @@ def test_nothing_found_leaves_the_claim_as_it_is() -> None:
 def test_checked_and_declared_assumptions_are_kept_apart() -> None:
     findings = [Finding("no_ties", "checked"), Finding("own_start", "declared")]
     found = certify(BEST, findings)
-    assert found.checked == ("no ties within a reviewer",)
+    assert found.texts("checked") == ("no ties within a reviewer",)
     start = "a start that does not look at scores"
-    assert found.declared == (start,)
+    assert found.texts("declared") == (start,)
     assert found.sentence.endswith(f"{GIVEN}. It assumes: {start}.")
 
 

@@ -9,9 +9,9 @@ import evenhand
 
 # At most so many of each. A count that falls lowers its ceiling here; none ever rises.
 CEILINGS = {
-    "bare participles": 2,
+    "bare participles": 0,
     "functions with a vague local": 0,
-    "vague parameters": 4,
+    "vague parameters": 1,
     "type names with two homes": 0,
     "places that take sentences apart": 0,
     "imports inside functions": 1,

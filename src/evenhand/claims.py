@@ -269,16 +269,6 @@ class Certificate:
         return self.claim.strict
 
     @property
-    def checked(self) -> tuple[str, ...]:
-        """Assumptions that hold in the data."""
-        return self.texts("checked")
-
-    @property
-    def declared(self) -> tuple[str, ...]:
-        """Assumptions that are only said to hold."""
-        return self.texts("declared")
-
-    @property
     def voids(self) -> list[Finding]:
         """What leaves nothing: what the data show, then what could be declared."""
         voids = (finding for finding in self.findings if finding.standing == "void")
@@ -300,7 +290,7 @@ class Certificate:
         return words.brief(self)
 
     def texts(self, standing: Standing) -> tuple[str, ...]:
-        """List the findings of one standing in words."""
+        """List the assumptions of one standing in words, as those only declared."""
         return tuple(
             finding.text for finding in self.findings if finding.standing == standing
         )
@@ -319,8 +309,8 @@ class Certificate:
             "prior": self.prior,
             "conditional": self.conditional,
             "strict": self.strict,
-            "checked": list(self.checked),
-            "declared": list(self.declared),
+            "checked": list(self.texts("checked")),
+            "declared": list(self.texts("declared")),
             "retired": self.retired,
             "sentence": self.sentence,
             "facts": {

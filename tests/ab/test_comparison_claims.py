@@ -46,8 +46,8 @@ def test_guarded_may_claim_theorem_g_strictly(design: str) -> None:
     assert (found.theorem, found.loss, found.baseline) == ("G", "zero-one", "fair coin")
     assert (found.prior, found.conditional) == ("any values", GIVEN)
     assert found.strict
-    assert f"random assignment ({design}): declared" in found.declared
-    assert "equal counts: 4 scores of each item" in found.checked
+    assert f"random assignment ({design}): declared" in found.texts("declared")
+    assert "equal counts: 4 scores of each item" in found.texts("checked")
 
 
 @pytest.mark.parametrize("name", ["guarded", "votes"])
@@ -59,9 +59,11 @@ def test_strictness_asks_for_one_reviewer_who_distinguishes_the_items(
         "at least one reviewer would score the better item higher (if none would, it "
         "is exactly a fair coin)"
     )
-    assert one in certificate([5, 4, 5], [3, 4, 4], method=name).declared
+    assert one in certificate([5, 4, 5], [3, 4, 4], method=name).texts("declared")
     linear = certificate([5, 4, 5], [3, 4, 4], method=f"{name}(weight=linear(4))")
-    assert "no reviewer would give both items the same score" in linear.declared
+    assert "no reviewer would give both items the same score" in linear.texts(
+        "declared"
+    )
 
 
 def test_votes_are_the_papers_theorem_where_it_has_one() -> None:
@@ -100,7 +102,7 @@ def test_unequal_counts_leave_the_average_over_the_design(name: str) -> None:
 def test_votes_pair_equal_numbers_whatever_the_counts() -> None:
     found = certificate(FIRST, SECOND[:3], method="votes", design="coins")
     assert found.conditional == GIVEN
-    assert "equal counts in the votes: 3 scores of each item" in found.checked
+    assert "equal counts in the votes: 3 scores of each item" in found.texts("checked")
 
 
 @pytest.mark.parametrize("name", ["votes", "sign", "guarded", "mean"])
@@ -116,7 +118,9 @@ def test_a_missing_partner_leaves_votes_the_average_over_the_design(
     assert found.conditional is not None
     assert found.conditional.startswith("on average over the assignment")
     assert "counts are unequal (2 and 1)" in found.sentence
-    assert not any("equal counts in the votes" in text for text in found.checked)
+    assert not any(
+        "equal counts in the votes" in text for text in found.texts("checked")
+    )
 
 
 def test_two_half_pairs_on_opposite_sides_are_equal_counts() -> None:
@@ -129,7 +133,7 @@ def test_two_half_pairs_on_opposite_sides_are_equal_counts() -> None:
     ratings = Ratings(people, [item[person] for person in people], [1, 3, -999, 500])
     found = certificate(ratings, None, method="votes", design=None, assignment=drawn)
     assert found.conditional == GIVEN
-    assert f"{ANSWERED} (2 assigned scores missing)" in found.declared
+    assert f"{ANSWERED} (2 assigned scores missing)" in found.texts("declared")
 
 
 BLIND = "scores were paired without looking at them"
@@ -148,23 +152,20 @@ def test_pairs_that_the_data_name_are_declared_blind_unless_they_are_the_design(
     # Pairs made with a look at the scores: right with probability .426 (halves).
     method = highest if name == "own" else name
     for design in ("halves", "coins"):
-        assert (
-            BLIND
-            in certificate(
-                paired([1, 1, 2, 2]), None, method=method, design=design
-            ).declared
-        )
+        assert BLIND in certificate(
+            paired([1, 1, 2, 2]), None, method=method, design=design
+        ).texts("declared")
     matched = certificate(paired([1, 1, 2, 2]), None, method=method, design="matched")
-    assert BLIND not in matched.declared
-    assert BLIND in certificate(method=method).declared
+    assert BLIND not in matched.texts("declared")
+    assert BLIND in certificate(method=method).texts("declared")
 
 
 def test_means_do_not_look_at_pairs() -> None:
     for name in ("mean", "median", "trimmed"):
-        assert (
-            BLIND not in certificate(paired([1, 1, 2, 2]), None, method=name).declared
+        assert BLIND not in certificate(paired([1, 1, 2, 2]), None, method=name).texts(
+            "declared"
         )
-        assert BLIND not in certificate(method=name).declared
+        assert BLIND not in certificate(method=name).texts("declared")
 
 
 def test_a_pair_column_that_is_not_the_assignments_is_declared_blind() -> None:
@@ -175,8 +176,10 @@ def test_a_pair_column_that_is_not_the_assignments_is_declared_blind() -> None:
             break
     assert dict(drawn.rows) == dict(zip(PEOPLE, ITEMS, strict=True))
     told = {"method": "votes", "design": None, "assignment": drawn}
-    assert BLIND not in certificate(paired([1, 1, 2, 2]), None, **told).declared
-    assert BLIND in certificate(paired([1, 2, 2, 1]), None, **told).declared
+    assert BLIND not in certificate(paired([1, 1, 2, 2]), None, **told).texts(
+        "declared"
+    )
+    assert BLIND in certificate(paired([1, 2, 2, 1]), None, **told).texts("declared")
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -185,15 +188,17 @@ def test_every_claim_on_two_items_declares_noise_that_ignores_the_item(
     name: str, design: str
 ) -> None:
     # Noise on the better item only: right with probability .0149 (Theorem 6 needs it).
-    declared = certificate(method=name, design=design).declared
+    declared = certificate(method=name, design=design).texts("declared")
     assert "score noise is independent of the item" in declared
 
 
 def test_counts_that_halves_cannot_give_mean_that_scores_are_missing() -> None:
     missing = f"{ANSWERED} (some scores are missing)"
-    assert missing in certificate(FIRST, SECOND[:2]).declared
-    assert missing not in certificate(FIRST, SECOND[:3]).declared
-    assert missing not in certificate(FIRST, SECOND[:2], design="coins").declared
+    assert missing in certificate(FIRST, SECOND[:2]).texts("declared")
+    assert missing not in certificate(FIRST, SECOND[:3]).texts("declared")
+    assert missing not in certificate(FIRST, SECOND[:2], design="coins").texts(
+        "declared"
+    )
 
 
 def right(weight: GapWeight, scales: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
@@ -239,7 +244,7 @@ def test_strictness_does_not_depend_on_the_gaps_at_hand(method: str) -> None:
     """r1 gives (1, 0) and r2 (1e18, 1e6): the flag may not say which one got A."""
     one = certificate([1.0], [1e6], method=method)
     two = certificate([1e18], [0.0], method=method)
-    assert (one.strict, one.declared) == (two.strict, two.declared)
+    assert (one.strict, one.texts("declared")) == (two.strict, two.texts("declared"))
     assert one.strict
 
 
@@ -255,9 +260,9 @@ def test_a_weight_that_is_rounded_is_never_strict(weight: str) -> None:
 def test_a_callable_weight_is_only_checked_on_a_grid() -> None:
     weight = weights.as_weight(lambda gap: gap / (3 + gap))
     found = certificate(method=Guarded(weight=weight))
-    assert any("checked on a grid" in text for text in found.declared)
-    assert not any("by its form" in text for text in found.checked)
-    assert any("by its form" in text for text in certificate().checked)
+    assert any("checked on a grid" in text for text in found.texts("declared"))
+    assert not any("by its form" in text for text in found.texts("checked"))
+    assert any("by its form" in text for text in certificate().texts("checked"))
 
 
 def highest(one: np.ndarray, two: np.ndarray) -> float:
@@ -268,7 +273,7 @@ def test_a_rule_of_ones_own_is_vouched_for_by_its_user_and_a_check() -> None:
     own = certificate(method=highest)
     assert own.theorem == "G"
     assert not own.strict
-    assert any("highest" in text for text in own.declared)
+    assert any("highest" in text for text in own.texts("declared"))
 
 
 def scaled_by_spread(one: np.ndarray, two: np.ndarray) -> float:
@@ -302,7 +307,7 @@ def test_reviewers_of_both_items_change_what_is_declared() -> None:
         [5, 4, 6, 3, 9, 1],
     )
     dropped = certificate(ratings, None, both="drop")
-    assert any("who scored both items" in text for text in dropped.declared)
+    assert any("who scored both items" in text for text in dropped.texts("declared"))
     decided = certificate(ratings, None, both="decide")
     assert decided.theorem == "none"
     assert "no theorem is needed" in decided.sentence.lower()
@@ -318,7 +323,7 @@ def test_missing_scores_are_declared_to_mean_nothing() -> None:
     )
     ratings = Ratings.from_frame(frame)
     found = certificate(ratings, None, design="coins")
-    assert f"{ANSWERED} (some scores are missing)" in found.declared
+    assert f"{ANSWERED} (some scores are missing)" in found.texts("declared")
 
 
 def drawn() -> tuple[list[tuple[Label, Label]], object, object]:
@@ -338,9 +343,9 @@ def test_a_sealed_assignment_is_verified_instead_of_declared() -> None:
     rows, sealed, verified = drawn()
     before = certificate(rated(rows), None, design=None, assignment=sealed)
     after = certificate(rated(rows), None, design=None, assignment=verified)
-    assert "random assignment (halves): declared" in before.declared
-    assert "random assignment (halves): verified" in after.checked
-    assert not any("random assignment" in text for text in after.declared)
+    assert "random assignment (halves): declared" in before.texts("declared")
+    assert "random assignment (halves): verified" in after.texts("checked")
+    assert not any("random assignment" in text for text in after.texts("declared"))
     assert after.strict
 
 
@@ -355,7 +360,7 @@ def test_a_rating_that_was_never_assigned_is_refused() -> None:
 def test_an_assigned_review_that_is_missing_is_declared() -> None:
     rows, _, verified = drawn()
     found = certificate(rated(rows[1:]), None, design=None, assignment=verified)
-    assert f"{ANSWERED} (1 assigned score missing)" in found.declared
+    assert f"{ANSWERED} (1 assigned score missing)" in found.texts("declared")
 
 
 @pytest.mark.parametrize("name", BEST)
@@ -373,21 +378,21 @@ def test_every_claim_declares_that_whoever_scored_would_have_scored_the_other(
     name: str, design: str
 ) -> None:
     # r1 silent if sent to B, and harsh: right with probability .005 (votes).
-    assert ANSWERED in certificate(method=name, design=design).declared
+    assert ANSWERED in certificate(method=name, design=design).texts("declared")
 
 
 def test_a_verified_record_does_not_show_who_would_have_answered() -> None:
     rows, _, verified = drawn()
     found = certificate(rated(rows), None, design=None, assignment=verified)
-    assert "random assignment (halves): verified" in found.checked
-    assert ANSWERED in found.declared
+    assert "random assignment (halves): verified" in found.texts("checked")
+    assert ANSWERED in found.texts("declared")
 
 
 def test_counts_declare_what_they_cannot_show() -> None:
     counts = Counts(["x", "x", "y"], [5, 4, 4], [9, 3, 12])
     found = compare(counts, design="coins", rng=1)
     assert found.certificate is not None
-    assert {ANSWERED, COUNTED_BLINDLY} <= {*found.certificate.declared}
+    assert {ANSWERED, COUNTED_BLINDLY} <= {*found.certificate.texts("declared")}
     assert found.test is not None
     assert {ANSWERED, COUNTED_BLINDLY} <= {one.text for one in found.test.assumes}
 
@@ -468,7 +473,7 @@ def test_items_chosen_out_of_several_are_declared_to_be_chosen_blindly() -> None
     found = compare(ratings, items=("a", "f"), design="halves", rng=1)
     text = "the two items, out of 6, were chosen without a look at the scores"
     assert found.certificate is not None
-    assert text in found.certificate.declared
+    assert text in found.certificate.texts("declared")
     assert found.test is not None
     assert text in [one.text for one in found.test.assumes]
     assert "nobody chose by the scores what to compare" in repr(found)
@@ -485,8 +490,8 @@ def test_what_was_left_out_is_declared_to_be_left_out_blindly() -> None:
     text = f"reviewer,item,score\n{rows}"
     whole = read_ratings(io.StringIO(text))
     part = read_ratings(io.StringIO(text), exclude=["r2", "r3", "r6", "r7"])
-    assert LEFT_OUT not in certificate(whole, None).declared
-    assert LEFT_OUT in certificate(part, None).declared
+    assert LEFT_OUT not in certificate(whole, None).texts("declared")
+    assert LEFT_OUT in certificate(part, None).texts("declared")
     found = compare(part, design="halves", rng=1).test
     assert found is not None
     assert LEFT_OUT in [one.text for one in found.assumes]
@@ -501,6 +506,8 @@ def test_that_nobody_saw_their_items_is_declared_whoever_says_so() -> None:
         left = made.amend([gone], leave_open=True, unseen=unseen, secret=secret)
         left = verify(left, secret, seal_of(secret))
         found = certificate(rated([*left.rows]), None, design=None, assignment=left)
-        assert not any("left" in text for text in found.checked)
-        (text,) = (text for text in found.declared if "1 reviewer left" in text)
+        assert not any("left" in text for text in found.texts("checked"))
+        (text,) = (
+            text for text in found.texts("declared") if "1 reviewer left" in text
+        )
         assert ("as the organiser declares" in text) is unseen

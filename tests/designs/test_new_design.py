@@ -93,7 +93,7 @@ def test_it_is_certified_recorded_and_audited(tmp_path: Path) -> None:
     result = run_compare(ratings, assignment=verified, rng=7)
     assert result.certificate is not None
     assert result.certificate.theorem == "G"
-    assert "random assignment (blocks): verified" in result.certificate.checked
+    assert "random assignment (blocks): verified" in result.certificate.texts("checked")
     assert result.p_value is not None
     assert result.p_value < 0.05
     decision, record = tmp_path / "decision.json", tmp_path / "assignment.json"

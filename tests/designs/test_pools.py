@@ -262,7 +262,7 @@ def test_methods_with_a_guarantee_rank_common_items_and_the_certificate_says_so(
     ranking = rank(ratings, method="safe", assignment=drawn, distinct=True, rng=7)
     assert {"c1", "c2"} < set(ranking.order)
     assert ranking.certificate is not None
-    assert "2 items given to everybody" in ranking.certificate.checked
+    assert "2 items given to everybody" in ranking.certificate.texts("checked")
 
 
 def test_common_items_stay_when_somebody_leaves() -> None:

@@ -55,9 +55,9 @@ def test_flips_on_clean_data_may_claim_the_papers_theorem_5() -> None:
     assert found.conditional == "given the comparisons"
     assert found.strict
     assert found.retired == 2
-    assert "no ties within a reviewer" in found.checked
-    assert "equal loads: 2 items each" in found.checked
-    assert "random assignment (pairs): declared" in found.declared
+    assert "no ties within a reviewer" in found.texts("checked")
+    assert "equal loads: 2 items each" in found.texts("checked")
+    assert "random assignment (pairs): declared" in found.texts("declared")
 
 
 @pytest.mark.parametrize("name", PROVED)
@@ -75,7 +75,7 @@ def test_no_ranking_guarantee_stands_on_scores_unless_ties_are_ruled_out(
     name: str,
 ) -> None:
     found = certificate(method=name)
-    assert "no reviewer would give two items the same score" in found.declared
+    assert "no reviewer would give two items the same score" in found.texts("declared")
     silent = certificate(method=name, distinct=False)
     assert (silent.theorem, silent.strict) == ("none", False)
     assert "declare it (distinct=True or --design 'NAME(distinct)')" in silent.sentence
@@ -91,7 +91,9 @@ def test_orders_leave_no_room_for_ties_and_say_so(name: str) -> None:
     ):
         found = certificate(ratings, method=name, distinct=False)
         assert found.theorem != "none"
-        assert "no reviewer would give two items the same score" in found.declared
+        assert "no reviewer would give two items the same score" in found.texts(
+            "declared"
+        )
 
 
 # Items a, b, c; {a, c} and {b, c} in random order to two reviewers with marks 1 to 5
@@ -249,15 +251,15 @@ def test_a_weight_that_is_rounded_is_never_strict() -> None:
 
 
 def test_a_callable_weight_is_only_checked_on_a_grid() -> None:
-    assert any("by its form" in text for text in certificate().checked)
+    assert any("by its form" in text for text in certificate().texts("checked"))
     found = certificate(method=Flips(weight=lambda gap: gap / (2 + gap)))  # type: ignore[arg-type]  # read as one
-    assert any("checked on a grid" in text for text in found.declared)
-    assert not any("by its form" in text for text in found.checked)
+    assert any("checked on a grid" in text for text in found.texts("declared"))
+    assert not any("by its form" in text for text in found.texts("checked"))
 
 
 def test_a_start_of_ones_own_is_taken_at_its_word() -> None:
     found = certificate(method=Twins(start=lambda *_: [0, 1, 2, 3]))  # type: ignore[arg-type]  # read as one
-    assert "a start that does not look at scores" in found.declared
+    assert "a start that does not look at scores" in found.texts("declared")
 
 
 def test_the_papers_scan_holds_on_average_only() -> None:
@@ -355,9 +357,9 @@ def test_a_sealed_assignment_is_verified_instead_of_declared() -> None:
     options = {"method": "topological", "design": None}
     before = certificate(ratings, assignment=sealed, **options)
     after = certificate(ratings, assignment=verified, **options)
-    assert "random assignment (balanced): declared" in before.declared
-    assert "random assignment (balanced): verified" in after.checked
-    assert not any("random assignment" in text for text in after.declared)
+    assert "random assignment (balanced): declared" in before.texts("declared")
+    assert "random assignment (balanced): verified" in after.texts("checked")
+    assert not any("random assignment" in text for text in after.texts("declared"))
 
 
 def test_conflicts_of_interest_void_what_scores_settle() -> None:
@@ -379,7 +381,7 @@ def test_a_missing_rating_is_declared_to_mean_nothing() -> None:
         all_items=["p1", "p2", "p3", "p4"],
     )
     found = certificate(fewer, method="mean-rank", design=None, assignment=verified)
-    assert f"{ANSWERED} (1 assigned rating missing)" in found.declared
+    assert f"{ANSWERED} (1 assigned rating missing)" in found.texts("declared")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -408,7 +410,7 @@ def test_unequal_loads_that_were_drawn_keep_the_claim(name: str) -> None:
     assert told is not None
     assert told.theorem != "none", told.sentence
     assert "1 reviewer left for reasons that have nothing to do with items" in (
-        told.declared
+        told.texts("declared")
     )
     assert "unequal_loads" not in {notice.code for notice in with_record.notices}
     # The same ratings without the record: who had more items may be anybody's choice.
@@ -441,7 +443,7 @@ def test_every_claim_declares_that_whoever_scored_would_have_scored_other_items(
     name: str,
 ) -> None:
     # r1 silent if given the worse of two: right with probability .0102 (flips).
-    assert ANSWERED in certificate(method=name).declared
+    assert ANSWERED in certificate(method=name).texts("declared")
 
 
 def test_what_was_left_out_is_declared_to_be_left_out_blindly() -> None:
@@ -449,6 +451,6 @@ def test_what_was_left_out_is_declared_to_be_left_out_blindly() -> None:
     whole = read_ratings(io.StringIO(text))
     part = read_ratings(io.StringIO(text), exclude=["reviewer=c"])
     only = read_ratings(io.StringIO(text), only=["a", "b"])
-    assert LEFT_OUT not in certificate(whole, method="safe").declared
-    assert LEFT_OUT in certificate(part, method="safe").declared
-    assert LEFT_OUT in certificate(only, method="safe").declared
+    assert LEFT_OUT not in certificate(whole, method="safe").texts("declared")
+    assert LEFT_OUT in certificate(part, method="safe").texts("declared")
+    assert LEFT_OUT in certificate(only, method="safe").texts("declared")

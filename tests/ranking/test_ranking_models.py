@@ -75,10 +75,12 @@ def test_safe_says_that_it_split_contradicting_reviewers() -> None:
     assert found is not None
     assert (found.theorem, found.loss) in (("T", "kendall"), ("A", "kendall"))
     assert found.conditional == "given the reviewers who made the groups"
-    assert "noise in scores that has nothing to do with items" in found.declared
-    assert f"{DISTINCT}, whatever the noise" in found.declared
+    assert "noise in scores that has nothing to do with items" in found.texts(
+        "declared"
+    )
+    assert f"{DISTINCT}, whatever the noise" in found.texts("declared")
     assert found.strict
-    assert not any("contradiction" in text for text in found.checked)
+    assert not any("contradiction" in text for text in found.texts("checked"))
 
 
 def test_ties_cost_a_split_its_strictness_and_no_more() -> None:
@@ -115,8 +117,8 @@ def test_a_split_chosen_beforehand_rests_on_that_and_not_on_a_contradiction() ->
     (told,) = [one for one in found.notices if one.code == "split_reviewers"]
     assert told.message.startswith("Reviewers are split always, so 7 of them")
     assert found.certificate is not None
-    assert (
-        "split=always was chosen before scores were seen" in found.certificate.declared
+    assert "split=always was chosen before scores were seen" in found.certificate.texts(
+        "declared"
     )
     assert found.certificate.conditional == "given the reviewers who made the groups"
     with pytest.raises(OptionError, match="split must be one of 'auto', 'always'"):

@@ -733,7 +733,9 @@ def test_a_secret_that_was_chosen_after_many_tries_is_not_verified(
         "drawn from the revealed secret; not known to have been sealed before the "
         "ratings"
     )
-    assert f"random assignment (halves): {words}" in decision.certificate.declared
+    assert f"random assignment (halves): {words}" in decision.certificate.texts(
+        "declared"
+    )
 
     record = written(decision_record(decision, loaded), tmp_path / "decision.json")
     for done in (

@@ -112,7 +112,9 @@ def certificate(kind: str, stands_in: str | None) -> tuple[str, str]:
     ratings = Ratings(people, items, [float(item) for item in items])
     found = rank(ratings, method="topological", assignment=known, distinct=True, rng=1)
     assert found.certificate is not None
-    return " ".join(found.certificate.checked), " ".join(found.certificate.declared)
+    return " ".join(found.certificate.texts("checked")), " ".join(
+        found.certificate.texts("declared")
+    )
 
 
 @pytest.mark.parametrize(

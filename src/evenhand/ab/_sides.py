@@ -183,7 +183,7 @@ def sides_from_ratings(
     ratings: Ratings,
     items: Sequence[Label] | None,
     rule: Rule,
-    both: Both | None,
+    scored_both: Both | None,
     declared: Declared[TwoItemDesign],
 ) -> Sides:
     """Take the scores of two items from Ratings.
@@ -192,7 +192,7 @@ def sides_from_ratings(
         ratings: The ratings.
         items: Labels of the two items, None if there are only two.
         rule: The rule.
-        both: What to do with reviewers who scored both items.
+        scored_both: What to do with reviewers who scored both items.
         declared: How the items were assigned. The pairs or panels of the assignment go
             before those of the ratings.
 
@@ -217,7 +217,7 @@ def sides_from_ratings(
     verdict: int | None = None
     seen = [ratings.reviewer_codes[side] for side in rows]
     twice = np.intersect1d(seen[0], seen[1])
-    deciding = len(twice) > 0 and both == "decide"
+    deciding = len(twice) > 0 and scored_both == "decide"
     if not rule.blind and not deciding and ratings.kind == "comparisons":
         wins, losses = _count_both(ratings, rows, twice)
         ties = plural(len(twice) - wins - losses, "tie")
@@ -233,7 +233,7 @@ def sides_from_ratings(
             "if the reviewers agree, or method 'coin'."
         )
     if not rule.blind and len(twice):
-        rows, verdict, notice = _settle_both(ratings, rows, twice, labels, both)
+        rows, verdict, notice = _settle_both(ratings, rows, twice, labels, scored_both)
         notices.append(notice)
     pairing: Pairing = "random"
     design = declared.design
@@ -315,20 +315,20 @@ def _settle_both(
     rows: list[Codes],
     twice: Codes,
     labels: tuple[Label, Label],
-    both: Both | None,
+    scored_both: Both | None,
 ) -> tuple[list[Codes], int | None, DataWarning]:
     """Follow the reviewers of both items if they agree, or leave them out, as asked."""
     reviewers = [ratings.reviewer_labels[code] for code in twice.tolist()]
     reviewers.sort(key=place_of)
     names = listing(reviewers)
-    if both is None:
+    if scored_both is None:
         raise RatingsError(
             f"reviewers must score one of {labels[0]!r} and {labels[1]!r}, got "
             f"{len(twice)} who scored both: {names}. Use both='drop' (--both drop) to "
             "leave them out or both='decide' to let them decide."
         )
     theirs = [np.isin(ratings.reviewer_codes[side], twice) for side in rows]
-    if both == "drop":
+    if scored_both == "drop":
         kept = [side[~own] for side, own in zip(rows, theirs, strict=True)]
         return kept, None, DataWarning("both_dropped", {"reviewers": few(reviewers)})
     wins, losses = _count_both(ratings, rows, twice)

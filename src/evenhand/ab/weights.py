@@ -141,9 +141,9 @@ class GapWeight:
         parts = (f"{name}={to}" for name, to in self.parameters.items())
         return f"{self.name}({', '.join(parts)})"
 
-    def __eq__(self, other: object) -> bool:
-        same = isinstance(other, GapWeight) and self.to_dict() == other.to_dict()
-        return self is other or (same and not self.checked_on_grid)
+    def __eq__(self, weight: object) -> bool:
+        same = isinstance(weight, GapWeight) and self.to_dict() == weight.to_dict()
+        return self is weight or (same and not self.checked_on_grid)
 
     def __hash__(self) -> int:
         return hash(repr(self))

@@ -556,8 +556,8 @@ def full(certificate: Certificate) -> str:
         return f"{sentence} {advice} With that it is, at best, {claim}."
     if voids or certificate.theorem == NONE:
         return sentence
-    if certificate.declared:
-        sentence += f" It assumes: {'; '.join(certificate.declared)}."
+    if certificate.texts("declared"):
+        sentence += f" It assumes: {'; '.join(certificate.texts('declared'))}."
     if weaker := certificate.texts("weaker"):
         sentence += f" A stronger claim fails because: {'; '.join(weaker)}."
     return sentence

@@ -73,8 +73,8 @@ def claim(certificate: Certificate | None, *, explained: bool = False) -> str:
     text = f"Guarantee: {words}{_seal_words(certificate)}"
     if explained:
         return text
-    if certificate.declared and certificate.theorem != NONE:
-        number = plural(len(certificate.declared), "assumption")
+    if certificate.texts("declared") and certificate.theorem != NONE:
+        number = plural(len(certificate.texts("declared")), "assumption")
         return f"{text} {number}: see --explain."
     if whole and certificate.sentence != certificate.brief:
         return f"{text} See --explain."
