@@ -22,7 +22,7 @@ from evenhand.diagnosis import warp as warps
 from evenhand.grading import Grade, Grades
 from evenhand.lab.simulation import Simulation
 from evenhand.lab.theorems import Theorems
-from evenhand.ranking import results
+from evenhand.ranking import results, selection
 
 PAGE = Path(__file__).parent / "json.md"
 PANEL = Path(__file__).parent.parent / "examples" / "panel.csv"
@@ -35,6 +35,7 @@ COMMON = {
 }
 OTHER_NAMES = {"grades": "items", "intervals": "uncertainty"}
 OWN_WORDS = {
+    "chance_exact": "The same as an exact fraction, for the draw.",
     "holds": "Whether every claim held.",
     "passing": "The pass mark, and items by standing.",
     "assumes": "What it rests on and the scores cannot show.",
@@ -45,6 +46,8 @@ CLASSES: dict[str, tuple[type, ...]] = {
     "rank.items": (results.RankedItem,),
     "grade": (Grades,),
     "grade.grades": (Grade,),
+    "select": (selection.Selection,),
+    "select.rows": (selection.SelectedItem,),
     "check": (checks.Check,),
     "warp": (warps.Warp,),
     "simulate": (Simulation,),
@@ -64,6 +67,7 @@ def example(kind: str) -> Mapping[str, Any]:
         "compare": lambda: compare(watched, order="time", sequential=True, **coins),
         "rank": lambda: rank(panel, method="safe(noise=5)", top=4, rng=7),
         "grade": lambda: grade(panel, passing=60, rng=7),
+        "select": lambda: selection.select(panel, places=4, sensitivity=1, rng=7),
         "check": lambda: check(panel, top=4, rng=7),
         "warp": lambda: warp(panel, draws=2, rng=7),
         "simulate": lambda: lab.simulate(scenario, ["votes"], trials=2, rng=7),
@@ -89,7 +93,8 @@ def rows(kind: str, content: object, depth: str = "") -> Iterator[str]:
     for name, value in first(content).items():
         if not depth and name in COMMON:
             continue
-        text = texts.get(OTHER_NAMES.get(name, name)) or OWN_WORDS[name]
+        text = texts.get(OTHER_NAMES.get(name, name), texts.get(name))
+        text = text or OWN_WORDS[name]
         is_described = f"{kind}.{name}" in CLASSES
         inside = "" if is_described else names(value)
         yield f"{depth}- `{name}`: {text[0].upper()}{text[1:].rstrip('.')}{inside}."

@@ -48,9 +48,14 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         (),
     ),
     "judges": ("rank examples/judges-long.csv --top 2", ()),
+    "select": (
+        "select examples/panel.csv --places 4 --draw --sealed-before scores "
+        "--secret examples/workshop/secret.json",
+        (),
+    ),
 }
 # Pages that show how a report opens.
-SHOTS = ("conference", "peer-grading", "two-designs", "hackathon", "judges")
+SHOTS = ("conference", "peer-grading", "two-designs", "hackathon", "judges", "select")
 # Screens of the app.
 SCREENS = ("new", "items", "public")
 FLAGS = ["--no-sandbox", "--disable-gpu"]
@@ -74,10 +79,16 @@ def key() -> str:
     return "\n".join(["code,reviewer", *rows, ""])
 
 
+def seed_of(command: str) -> list[str]:
+    """Return the seed of a page's command, unless a secret is in its place."""
+    return [] if "--secret" in command else ["--seed", "7"]
+
+
 def draw(page: str) -> None:
     """Write the report of a page here, and its charts among the pictures."""
     command, charts = COMMANDS[page]
-    extra = ["--seed", "7", "--report", f"{page}.html", "--export", f"charts={page}"]
+    extra = [*seed_of(command), "--report", f"{page}.html"]
+    extra += ["--export", f"charts={page}"]
     result = CliRunner().invoke(cli, [*shlex.split(command), *extra])
     if result.exit_code:
         raise SystemExit(result.stderr)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.make_pictures import COMMANDS, HERE, SCREENS, SHOTS, case_shots
+from docs.make_pictures import COMMANDS, HERE, SCREENS, SHOTS, case_shots, seed_of
 from tests.test_docs import PAGES, sessions
 
 IMAGE = re.compile(r"!\[([^]]*)\]\((pictures/[^)]+)\)")
@@ -61,6 +61,6 @@ def test_a_picture_is_small_and_asks_for_nothing(path: Path) -> None:
 @pytest.mark.parametrize("page", COMMANDS)
 def test_a_picture_comes_from_a_command_that_its_page_shows(page: str) -> None:
     command, _ = COMMANDS[page]
-    wanted = set(shlex.split(command)) | {"--seed", "7", "--report"}
+    wanted = {*shlex.split(command), *seed_of(command), "--report"}
     path = HERE.parent / f"{page}.md"
     assert any(wanted <= set(shlex.split(shown)) for shown, _ in sessions(path))

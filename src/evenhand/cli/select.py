@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,11 @@ drawing = partial(_options.option, group="Draw")
     default=0,
 )
 @drawing("--draw", "Draw, with --seed or --secret. Without it chances are shown.")
-@drawing("--secret FILE", "Draw with this secret; evenhand assign --seal makes one.")
+@drawing(
+    "--secret FILE",
+    "Draw with this secret, or without --draw publish its seal with the chances; "
+    "evenhand assign --seal makes one.",
+)
 @drawing("--seal FILE", "The seal as it was published; the secret must match it.")
 @drawing(
     "--sealed-before WHAT",
@@ -110,7 +115,10 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         secret=secret,
         rng=job.seed,
     )
-    parts = partial(selections.parts, result, explained=bool(job.explain))
+    typed = click.get_current_context().meta.get(_shared.ARGUMENTS, ())
+    source = [] if secret else ["--secret", "secret.json"]
+    line = shlex.join(["evenhand", *typed, "--draw", *source])
+    parts = partial(selections.parts, result, line, explained=bool(job.explain))
     job.deliver(result, lambda: _shared.render(*parts()))
 
 
@@ -124,8 +132,10 @@ def _secret(options: dict[str, Any]) -> str | None:
     """Return the secret that draws, which must match the published seal."""
     secret = _shared.read_hex(options.pop("secret"), "secret")
     seal = _shared.read_hex(options.pop("seal"), "seal")
-    if not options["draw"] and (secret or seal or options["seed"] is not None):
-        raise OptionError("--seed, --secret and --seal must come with --draw.")
+    if not options["draw"] and options["seed"] is not None:
+        raise OptionError("--seed must come with --draw.")
+    if not options["draw"] and secret is not None and options["record"] is not None:
+        raise OptionError("--record must come with --draw if there is a secret.")
     if seal is not None and (secret is None or seals.seal_of(secret) != seal):
         raise OptionError("--seal must be the seal of the secret in --secret.")
     return secret

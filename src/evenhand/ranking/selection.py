@@ -200,7 +200,7 @@ class Selection(Reportable):
         level: Probability with which all hold at once by the model, or None.
         method: Name of the model, or None.
         parameters: The options that were used.
-        draw: Where the draw came from; None if nothing was drawn.
+        draw: Where the draw comes from; None without a seed or a secret.
         sensitivity: How much one score can move one chance; None if not asked for.
         data: Sizes and hash of what it was decided from.
         notices: What the reader must know.
@@ -325,7 +325,8 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         budget: What the chosen items may cost; sets the number of places.
         costs: What each item costs, with a budget.
         sensitivity: How many scores to move by one step, to see how chances change.
-        draw: Whether to draw; by default if there is a seed or a secret.
+        draw: Whether to draw; by default if there is a seed or a secret. With a secret
+            and False the result names its seal, to be published before the draw.
         secret: Secret that draws, see `evenhand assign --seal`.
         sealed_before: What its seal was published before: "scores" or "intervals".
         rng: Seed, generator or None.
@@ -378,11 +379,11 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         with contextlib.suppress(OptionError):
             rules.append(_cost(alternative, field, evidence.beats)[1])
     came = None
-    if drawn is not None:
+    if drawn is not None or secret is not None:
         seal = None if secret is None else seal_of(secret)
         open_seed = seed if seal is None else None
         spent = None
-        if field.budget is not None and field.costs is not None:
+        if drawn is not None and field.budget is not None and field.costs is not None:
             spent = field.budget - float(field.costs[drawn].sum())
         came = LotteryDraw(open_seed, seal, sealed_before, STREAMS, spent)
     facts: dict[str, Json] = {

@@ -32,15 +32,7 @@ from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ranking.selection import Selection
 from evenhand.ratings import Ratings
-from evenhand.words import (
-    cards,
-    details,
-    findings,
-    lines,
-    pictures,
-    selections,
-    tables,
-)
+from evenhand.words import cards, details, findings, lines, pictures, selections, tables
 from evenhand.words.check_sentences import ladder_meaning
 from evenhand.words.exports import COMMANDS, about
 from evenhand.words.text import asset, notice, templates
@@ -163,20 +155,10 @@ def report(
 def _selection_page(result: Selection, replay: Replay) -> str:
     """Write a page for everybody, without ratings or reviewers, that draws again."""
     script = asset("report.js") + asset("lottery.js")
-    return (
-        templates()
-        .get_template("selection.html.j2")
-        .render(
-            selections.page_facts(result),
-            kind="Selection",
-            replay=replay,
-            style=asset("style.css"),
-            script=script,
-            policy=_policy(script),
-            version=version(),
-            lines=lines,
-        )
-    )
+    shell = {"script": script, "policy": _policy(script), "style": asset("style.css")}
+    shell |= {"kind": "Selection", "version": version()}
+    template = templates().get_template("selection.html.j2")
+    return template.render(shell, replay=replay, **selections.page_facts(result))
 
 
 @working("Drawing")
