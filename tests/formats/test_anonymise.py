@@ -130,7 +130,7 @@ def test_a_row_added_by_hand_is_used(tmp_path: Path) -> None:
         ("code,reviewer\nR01,R02\nR02,Bo\n", r":3: row must be a code of its own"),
         ("code,reviewer\n,Anna\n", r":2: code must be given, got nothing"),
         ("code,reviewer\nR01,\n", r":2: reviewer must be given, got nothing"),
-        ("code,reviewer\nR01,Anna,Bo\n", r":2: row must have 2 fields"),
+        ("code,reviewer\nR01,Anna,Bo\n", r":2: the line has 3 fields, the header 2"),
         ('code,reviewer\nR01,"Anna\n', r":2: a quote is opened here and never closed"),
     ],
 )

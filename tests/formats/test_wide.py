@@ -149,7 +149,8 @@ def test_score_words_are_mapped() -> None:
     text = "talk,Anna,Bo\nx,Good,poor\ny,,good\n"
     ratings = read(text, scale="poor<good")
     assert ratings.scores.tolist() == [2.0, 1.0, 2.0]
-    assert refused(text).startswith("wide.csv:2: score must be a number, got 'Good'.")
+    words = refused(text.replace("poor", "meh"))
+    assert words.startswith("wide.csv:2: score must be a number, got 'Good'.")
     assert refused(text.replace("poor", "bad"), scale="poor<good").startswith(
         "wide.csv:2: score must be on the scale poor<good, got 'bad'."
     )

@@ -73,9 +73,9 @@ def test_the_frame_has_a_row_for_each_item_best_first() -> None:
     assert frame["item"].to_list() == ["y", "z", "x"]
     assert frame["rank"].to_list() == [1, 2, 3]
     assert frame["mean_score"].to_list() == [4.0, 2.5, 1.0]
-    assert frame.schema["bucket"] == pl.Int64
+    assert frame.schema["group"] == pl.Int64
     assert frame.schema["mean_rank"] == pl.Float64
-    assert frame.rows(named=True) == result.rows()
+    assert frame.rename({"group": "bucket"}).rows(named=True) == result.rows()
 
 
 def test_the_frame_keeps_integer_labels() -> None:

@@ -195,11 +195,12 @@ def recognise(table: Table, options: layouts.ReadOptions) -> str:
         "columns 'Timestamp' and 'How good? [Tea]'"
     """
     declared = options.columns
-    # Programs of surveys write tables; a document is a platform's.
-    if declared.winner or options.rows == "items" or table.document is not None:
+    if declared.winner or options.rows == "items":
         return ""
     form = _Form(table)
-    first = form.time or ("" if options.rows else form.person)
+    # Programs of surveys write tables; a document is a platform's.
+    is_survey = not options.rows and table.document is None
+    first = form.time or (form.person if is_survey else "")
     if first and form.grids and not (form.items if form.time else declared.item):
         return (
             f"columns {first!r} and {cut_alike(next(iter(form.grids.values())))[0]!r}"
@@ -265,9 +266,6 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     names = {
         person: ";".join(them) for person, *them in zip(people, *called, strict=True)
     }
-    if declared.rank:
-        ranks = Columns("reviewer", "item", rank=long.names.score)
-        long = replace(long, names=ranks)
     return replace(long, people=names)
 
 

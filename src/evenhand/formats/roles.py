@@ -132,12 +132,11 @@ def long_form(
     else:
         writers, table = reviewer(table)
     columns = {"reviewer": writers[1], "item": item[1], score: scores}
-    names = Columns(
-        "reviewer", "item", score, weight="weight" if declared.weight else ""
-    )
+    kind, more = "rank" if declared.rank else "score", {}
     if declared.weight:
-        columns["weight"] = choose(declared.weight)[1]
-    origin = f"item from {item[0]}, reviewer from {writers[0]}, score from {score!r}"
+        columns["weight"], more = choose(declared.weight)[1], {"weight": "weight"}
+    names = Columns("reviewer", "item", **{kind: score}, **more)
+    origin = f"item from {item[0]}, reviewer from {writers[0]}, {kind} from {score!r}"
     long = Table.of(columns, table.source)
     return LongForm(replace(long, notices=table.notices), names, origin, titles or {})
 

@@ -60,7 +60,6 @@ USUAL = (
     "very bad<bad<neutral<good<very good",
     "very dissatisfied<dissatisfied<neutral<satisfied<very satisfied",
     "very unlikely<unlikely<neutral<likely<very likely",
-    "strong reject<reject<weak reject<borderline<weak accept<accept<strong accept",
 )
 """Scales whose words have one order for everybody."""
 MOST_WORDS = 12

@@ -290,9 +290,9 @@ class Ranking(Reportable):
         frame = pl.DataFrame(
             self.rows(),
             schema={name: types.get(name, pl.Float64) for name in RankedItem._fields},
-        )
+        ).rename({"bucket": "group"})
         if not self.titles:
-            return frame.select(RankedItem._fields)
+            return frame
         titles = [self.titles.get(item, "") for item in self.order]
         return frame.select("item", pl.Series("title", titles), pl.exclude("item"))
 

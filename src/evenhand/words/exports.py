@@ -244,8 +244,7 @@ def _add_titles(frame: pl.DataFrame, ratings: Ratings, *items: str) -> pl.DataFr
 def _ranking(_: Ratings, result: Ranking) -> pl.DataFrame:
     drawn = {item for draw in result.draws for item in draw.items}
     settled = pl.Series("settled_by_chance", [item in drawn for item in result.order])
-    frame = result.to_frame().rename({"bucket": "group"})
-    frame = frame.select("rank", pl.exclude("rank"), settled)
+    frame = result.to_frame().select("rank", pl.exclude("rank"), settled)
     return frame.drop("p_top", "side") if result.top is None else frame
 
 
