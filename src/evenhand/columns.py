@@ -326,6 +326,8 @@ def column_texts(values: object) -> pl.Series:
         ['1', 'a ', None]
     """
     native = _native_column(values)
+    if native is None:
+        raise RatingsError(f"A column must be a sequence, got {quote(values)}.")
     series = as_series(native if isinstance(native, pl.Series) else list(native))  # type: ignore[call-overload]  # a column
     if series.dtype == pl.Object or series.dtype.is_nested():
         texts = [None if value is None else as_valid(str(value)) for value in series]
