@@ -76,6 +76,8 @@ SIDES, BEFORE = {"in": 1, "out": -1}, ("scores", "intervals")
 COMPARED, IDEALS, SETS = 2000, 20_000, 500
 ASSUMED = {MODEL: "joint_intervals", FILE: "intervals_hold"}
 ASSUMED[COMPARISONS] = "free_of_noise"
+# Nothing is ordered at random here.
+BY_LOT = ("tied_estimates", "tied_means")
 WORST_CASE = Claim("worst_case", "MERIT", "top")
 
 
@@ -373,23 +375,11 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         again = _weigh(moved, method, noise_free=noise_free)
         return _chances(chosen, _field(again, terms), again.beats)[0]
 
-    rules = [cost]
-    for alternative in _other_rules(chosen, len(chances)):
-        # Too many sets for one rule are no reason to refuse another.
-        with contextlib.suppress(OptionError):
-            rules.append(_cost(alternative, field, evidence.beats)[1])
-    came = None
-    if drawn is not None or secret is not None:
-        seal = None if secret is None else seal_of(secret)
-        open_seed = seed if seal is None else None
-        spent = None
-        if drawn is not None and field.budget is not None and field.costs is not None:
-            spent = field.budget - float(field.costs[drawn].sum())
-        came = LotteryDraw(open_seed, seal, sealed_before, STREAMS, spent)
-    facts: dict[str, Json] = {
-        "level": CONFIDENCE,
-        "method": getattr(ranking, "method", None),
-    }
+    seal, unspent = None if secret is None else seal_of(secret), None
+    if drawn is not None and field.budget is not None and field.costs is not None:
+        unspent = field.budget - float(field.costs[drawn].sum())
+    origin = LotteryDraw(None if seal else seed, seal, sealed_before, STREAMS, unspent)
+    facts: dict[str, Json] = {"level": CONFIDENCE, "method": str(method or DEFAULT)}
     findings = [Finding(ASSUMED[evidence.source], "declared", facts)]
     findings += [Finding("sets_not_listed", "void")] if cost.worst_case is None else []
     return Selection(
@@ -398,7 +388,7 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         rule=str(chosen),
         worst_case=cost.worst_case,
         expected=cost.expected,
-        rules=tuple(rules),
+        rules=(cost, *_compare_rules(chosen, field, evidence.beats)),
         intervals=evidence.source,
         level=CONFIDENCE if ranking else None,
         method=ranking.method if ranking else None,
@@ -414,10 +404,14 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
             "sensitivity": sensitivity,
             "sealed_before": sealed_before,
         },
-        draw=came,
+        draw=None if drawn is None and seal is None else origin,
         sensitivity=_sensitivity(data, chances, sensitivity, chances_of),
         data=data.summary(),
-        notices=ranking.notices if ranking else data.notices,
+        notices=tuple(
+            warning
+            for warning in (ranking or data).notices
+            if warning.code not in BY_LOT
+        ),
         certificate=certify(WORST_CASE, findings),
         titles=data.titles,
         ratings=data,
@@ -441,12 +435,10 @@ def _seed(
         raise OptionError("draw must come with a seed or a secret, which repeats it.")
     if draw is False or (rng is None and secret is None):
         return None
-    # Its seal refuses what is no secret.
-    return (
-        randomness.seed_from(rng)
-        if secret is None
-        else int(seal_of(secret) and secret, 16)
-    )
+    if secret is None:
+        return randomness.seed_from(rng)
+    seal_of(secret)  # refuses what is no secret
+    return int(secret, 16)
 
 
 def _weigh(data: Ratings | Intervals, method: Any, *, noise_free: bool) -> ItemValues:  # noqa: ANN401 - as `rank` takes it
@@ -465,9 +457,8 @@ def _weigh(data: Ratings | Intervals, method: Any, *, noise_free: bool) -> ItemV
         if ranking.uncertainty is None or ranking.uncertainty.values is None:
             rule = "a model with standard errors, such as adaptive, additive or mean"
             raise must_be("method", rule, ranking.method)
-        return ItemValues(
-            MODEL, ranking.uncertainty, ranking.uncertainty.values, ranking
-        )
+        sure = ranking.uncertainty
+        return ItemValues(MODEL, sure, ranking.uncertainty.values, ranking)
     graph = consistent(data, method="select(noise_free=True)")
     beats, means = orderings.closure(graph), averages(graph, pairs=False, rng=0)
     if means.places is None:
@@ -507,29 +498,38 @@ def _terms(
     )
     if np.sum([group.members for group in groups], axis=0).max(initial=0) > 1:
         raise OptionError("quotas must not share items: the draw keeps one of each.")
-    budget, costs = money
-    if (budget is None) != (costs is None) or (
-        budget is not None and places is not None
-    ):
-        raise OptionError("budget must come with costs, and without places.")
-    prices = None
-    if budget is not None and costs is not None:
-        amounts = {str(label): cost for label, cost in costs.items()}
-        prices = np.array(
-            [
-                float(as_positive(f"cost of {label!r}", amounts.get(str(label))))
-                for label in labels
-            ]
-        )
-        first = prices[np.argsort(-estimate, kind="stable")]
-        paid = itertools.accumulate(map(Fraction, first.tolist()))
-        places = sum(cost <= as_positive("budget", budget) for cost in paid)
-        if places in (0, total):
-            rule = "enough for the first item and not for all of them"
-            raise must_be("budget", rule, budget)
+    if groups and money[0] is not None:
+        raise OptionError("quotas must be left out with a budget: a draw keeps one.")
+    order = np.argsort(-estimate, kind="stable")
+    prices, paid = _read_costs(labels, order.tolist(), *money)
+    if None not in (places, paid):
+        raise OptionError("places must be left out with a budget, which says how many.")
+    places = places if paid is None else paid
     require_whole("places", places, 1, total - 1, "fewer than there are items")
     ends = estimate, estimate, estimate, estimate
-    return Field(*ends, int(places or 0), groups, sides, prices, budget)
+    return Field(*ends, int(places or 0), groups, sides, prices, money[0])
+
+
+def _read_costs(
+    labels: Sequence[Label],
+    order: Sequence[int],
+    budget: float | None,
+    costs: Mapping[Any, float] | None,
+) -> tuple[Table | None, int | None]:
+    """Return the costs of items, and how many of them, in order, a budget pays for."""
+    if budget is None or costs is None:
+        if (budget is None) != (costs is None):
+            raise OptionError("budget must come with costs, and costs with a budget.")
+        return None, None
+    amounts = {str(label): cost for label, cost in costs.items()}
+    exact = [as_positive(f"cost of {x!r}", amounts.get(str(x))) for x in labels]
+    money = as_positive("budget", budget)
+    sums = itertools.accumulate(exact[code] for code in order)
+    paid = sum(total <= money for total in sums)
+    if paid in (0, len(labels)):
+        rule = "enough for the first item and not for all of them"
+        raise must_be("budget", rule, budget)
+    return np.array(exact, dtype=np.float64), paid
 
 
 def _field(evidence: ItemValues, terms: Field) -> Field:
@@ -609,13 +609,6 @@ def _best_least(field: Field, sets: Flags) -> float:
     return 0.0 if best is None else float(best[-1])
 
 
-def _other_rules(chosen: SelectionRule, total: int) -> Iterator[SelectionRule]:
-    for kind in Method.registry.values():
-        if issubclass(kind, SelectionRule) and kind.name != chosen.name:
-            # So many items take long.
-            yield from [kind()] * (total <= COMPARED)
-
-
 def _cost(
     rule: SelectionRule, field: Field, beats: Flags | None
 ) -> tuple[Chances, RuleCost]:
@@ -625,6 +618,17 @@ def _cost(
         worst = max(worst - 1, 0.0)
     expected = np.array([*map(float, chances)]) @ field.shares
     return chances, RuleCost(str(rule), worst, float(expected))
+
+
+def _compare_rules(
+    chosen: SelectionRule, field: Field, beats: Flags | None
+) -> Iterator[RuleCost]:
+    """Say what other rules would cost, if there are not so many items that it lasts."""
+    for kind in Method.registry.values() if len(field.low) <= COMPARED else ():
+        if issubclass(kind, SelectionRule) and kind.name != chosen.name:
+            # Too many sets for one rule are no reason to refuse another.
+            with contextlib.suppress(OptionError):
+                yield _cost(kind(), field, beats)[1]
 
 
 def _sensitivity(

@@ -358,9 +358,14 @@ def _joint_intervals(fit: Fit, counts: Codes, draws: Table) -> Table:
     spread = np.maximum(np.sqrt(square), np.finfo(np.float64).tiny)
     farthest = (np.abs(draws - centre) / spread).max(axis=1)
     reach = spread * np.quantile(farthest, CONFIDENCE, method="higher")
-    unit = fit.estimates.std() / centre.std() if np.ptp(centre) else 1.0
-    ends = np.stack([centre, centre - reach, centre + reach])
-    return frozen(fit.estimates.mean() + unit * (ends - centre.mean()))
+    # Squares of the largest floats would overflow.
+    size = float(np.abs(fit.estimates).max()) or 1.0
+    values, ends = (
+        fit.estimates / size,
+        np.stack([centre, centre - reach, centre + reach]),
+    )
+    unit = values.std() / centre.std() if np.ptp(centre) else 1.0
+    return frozen(size * (values.mean() + unit * (ends - centre.mean())))
 
 
 def _number_of_draws(order: Order) -> int:
