@@ -65,6 +65,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
     # By means, which take least time; the rest of these arguments is for any method.
     "rank": (eh.rank, {"ratings": MANY, "method": "mean"}),
     "rank by safe": (eh.rank, {"ratings": MANY, "method": "safe"}),
+    "select": (eh.select, {"ratings": MANY, "places": 1, "rule": "cut"}),
     "compare": (eh.compare, {"first": TWO}),
     "compare lists": (eh.compare, {"first": [1, 2, 3], "second": [2, 3]}),
     "warp": (eh.warp, {"ratings": MANY, "method": "mean", "draws": 2}),
@@ -196,6 +197,7 @@ def test_a_uniform_order_is_drawn_from_a_plain_seed() -> None:
 
 # Every public function that takes rng, with what it needs besides.
 DRAWING: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
+    "select": CALLS["select"],
     **{name: CALLS[name] for name in ("rank", "compare", "warp", "assign", "simulate")},
     "check": (eh.check, {"ratings": DUELS}),
     "grade": (eh.grade, {"ratings": TWO}),

@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
@@ -25,7 +26,14 @@ from scipy.special import ndtri
 from evenhand import randomness
 from evenhand.claims import CONFIDENCE, Claim, Finding, Reportable, certify, tail
 from evenhand.designs.drawing import seal_of
-from evenhand.errors import OptionError, as_positive, must_be, require_whole, unknown
+from evenhand.errors import (
+    OptionError,
+    as_positive,
+    must_be,
+    require_text,
+    require_whole,
+    unknown,
+)
 from evenhand.lazy import lazy
 from evenhand.method import Method, as_method
 from evenhand.models.design import Fit
@@ -45,7 +53,7 @@ from evenhand.ranking.uncertainty import MODEL, from_fit, from_places
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import polars as pl
 
@@ -352,6 +360,8 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         >>> [(row.item, row.group) for row in chosen.rows]
         [('x', 'lottery'), ('y', 'lottery'), ('z', 'out')]
     """
+    flags, mappings = (noise_free, draw), (quotas, fixed, costs)
+    _require_kinds(rule, sealed_before, flags, mappings)
     chosen = as_method(rule, SelectionRule, "rule")
     seed = _seed(secret, sealed_before, rng, draw=draw)
     if (ratings is None) == (intervals is None):
@@ -416,6 +426,23 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         titles=data.titles,
         ratings=data,
     )
+
+
+def _require_kinds(
+    rule: object,
+    before: str | None,
+    flags: Iterable[object],
+    mappings: Iterable[object],
+) -> None:
+    require_text(sealed_before=before)
+    if callable(rule) and not isinstance(rule, type):
+        raise must_be("rule", "the name of a rule", rule)
+    for flag in flags:
+        if not isinstance(flag, bool | None):
+            raise must_be("noise_free or draw", "True or False", flag)
+    for mapping in mappings:
+        if not isinstance(mapping, Mapping | None):
+            raise must_be("quotas, fixed and costs", "mappings", mapping)
 
 
 def _seed(
@@ -487,14 +514,14 @@ def _terms(
         return np.isin(np.arange(total), [codes[str(label)] for label in group])
 
     sides = np.zeros(total, dtype=np.int64)
-    for label, (side, reason) in (fixed or {}).items():
-        if side not in SIDES or not str(reason).strip():
-            rule = "'in' or 'out' with a reason"
-            raise must_be(f"fixed item {label!r}", rule, (side, reason))
+    for label, why in (fixed or {}).items():
+        side, reason = why if isinstance(why, tuple | list) and len(why) == 2 else "  "
+        if str(side) not in SIDES or not str(reason).strip():
+            raise must_be(f"fixed item {label!r}", "'in' or 'out' with a reason", why)
         sides[members_of([label])] = SIDES[side]
     groups = tuple(
         Quota(name, members_of(group), least, total if most is None else most)
-        for name, (group, least, most) in (quotas or {}).items()
+        for name, (group, least, most) in _whole_quotas(quotas or {})
     )
     if np.sum([group.members for group in groups], axis=0).max(initial=0) > 1:
         raise OptionError("quotas must not share items: the draw keeps one of each.")
@@ -502,12 +529,21 @@ def _terms(
         raise OptionError("quotas must be left out with a budget: a draw keeps one.")
     order = np.argsort(-estimate, kind="stable")
     prices, paid = _read_costs(labels, order.tolist(), *money)
-    if None not in (places, paid):
+    if places is not None and paid is not None:
         raise OptionError("places must be left out with a budget, which says how many.")
     places = places if paid is None else paid
     require_whole("places", places, 1, total - 1, "fewer than there are items")
     ends = estimate, estimate, estimate, estimate
     return Field(*ends, int(places or 0), groups, sides, prices, money[0])
+
+
+def _whole_quotas(quotas: Quotas) -> Iterator[tuple[str, Any]]:
+    for name, quota in quotas.items():
+        if not isinstance(quota, tuple | list) or len(quota) != 3:
+            raise must_be(f"quota {name!r}", "items, least and most", quota)
+        for number in quota[1 : 3 if quota[2] is not None else 2]:
+            require_whole(f"quota {name!r}", number, 0)
+        yield name, quota
 
 
 def _read_costs(
