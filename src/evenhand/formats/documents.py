@@ -62,6 +62,9 @@ def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     twice = first_repeat(key.strip() for key, _ in pairs)
     if twice:
         raise ValueError(f"the key {quote(twice)} stands twice in one object")
+    for key, _ in pairs:
+        if key.encode("utf-8", "replace") != key.encode("utf-8", "surrogatepass"):
+            raise ValueError(f"the key {key!a} holds half of a surrogate pair")
     return dict(pairs)
 
 
