@@ -31,10 +31,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg, optimize, sparse
 
-from evenhand.arrays import is_exact
+from evenhand.arrays import is_exact, map_exact
 from evenhand.claims import NONE, Claim
 from evenhand.errors import ConvergenceError, OptionError
 from evenhand.method import Method, number, option
+from evenhand.models.solver import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,11 +43,15 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes, Flags, Floats, Table
 
 # A worst case within this share of the places is the best; how many constraints join at
-# once; steps at most, and how many may bring nothing.
-CLOSE, JOINING, STEPS, PATIENCE = 1e-9, 10, 200, 6
+# once; steps at most, and how many may bring nothing; the highest price of a place.
+CLOSE, JOINING, STEPS, PATIENCE, DEAREST = 1e-9, 10, 200, 6, 1e12
+# Errors at which a search ends, and with which it may end; the share of the way to the
+# edge; what keeps equations regular, and how often their solution is refined.
+DONE, ENOUGH, EDGE, TINY, REFINED = 1e-13, 1e-6, 0.99, 1e-13, 2
+# Chances that near are equal, sums that near are at their limits.
+NEAR = 1e-6
 # Chances are whole billionths, or fractions with a small denominator if that near.
 UNIT, SIMPLE, SAME = 10**9, 1000, 1e-11
-DONE, ENOUGH, TINY, EDGE, NEAR, REFINED = 1e-13, 1e-6, 1e-13, 0.99, 1e-6, 2
 
 
 class Quota(NamedTuple):
@@ -121,8 +126,9 @@ class SelectionRule(Method):
         """
         _check_feasible(field)
         target = self.target(field)
-        search = _search_best if self.worst_first else _search_nearest
-        return _as_fractions(field, search(field, target))
+        with one_thread(len(target)):
+            chances = _search(field, target, worst_first=self.worst_first)
+        return _as_fractions(field, chances)
 
 
 class MaximinRule(SelectionRule):
@@ -234,22 +240,26 @@ def worst_case(
         >>> float(worst_case(np.array([1, 0.5, 0.5]), low, high, 2))
         1.5
     """
-    sums = _least_sums(np.asarray(chances), low, high, places)
-    least: float = min(sums.values())
-    return least
+    return min(_least_sums(np.asarray(chances), low, high, places).values())
 
 
-def _reach(low: Table, high: Table, places: int) -> Iterable[tuple[int, Codes, Codes]]:
-    """Yield how many are first, which, and which later ones may be better than next.
+def _reach(
+    low: Table, high: Table, places: int
+) -> Iterable[tuple[int, Codes, Codes, int]]:
+    """Yield the sets in which so many are first, for each number that is possible.
 
-    Only numbers of first items that leave enough later ones for the places.
+    Yields:
+        The number; who is in for certain; of whom some are; how many of them.
     """
     order = np.argsort(-low, kind="stable")
     tops = high[order]
     for first in range(min(places + 1, len(low))):
         later = order[first + 1 :][tops[first + 1 :] >= low[order[first]]]
-        if first == places or len(later) >= places - first:
-            yield first, order[:first], later
+        inside, count = order[:first], places - first
+        if count in (0, len(later)):
+            inside, later, count = np.append(inside, later[:count]), later[:0], 0
+        if count <= len(later):
+            yield first, inside, later, count
 
 
 def _least_sums(
@@ -257,202 +267,148 @@ def _least_sums(
 ) -> dict[int, float]:
     """Return the least sum over possible sets for each number of first items."""
     sums: dict[int, float] = {}
-    for first, inside, later in _reach(low, high, places):
-        count, least = places - first, chances[later]
-        if is_exact(chances):
-            least = np.sort(least)
-        elif 0 < count < len(least):
-            least = np.partition(least, count - 1)
+    for first, inside, later, count in _reach(low, high, places):
+        least = np.sort(chances[later]) if is_exact(chances) else chances[later]
+        least = least if is_exact(chances) or not count else np.partition(least, count)
         sums[first] = chances[inside].sum() + least[:count].sum()
     return sums
 
 
-class _Limits(NamedTuple):
-    """Sums that must stay between two numbers: all places, quotas, the budget."""
-
-    names: list[str]
-    weights: Table
-    least: Table
-    most: Table
+def _intervals(field: Field) -> tuple[Table, Table, int]:
+    return field.low, field.high, field.places
 
 
-def _limits(field: Field) -> _Limits:
-    size, places = len(field.low), float(field.places)
-    rows: list[tuple[str, Table, float, float]]
-    rows = [("the items", np.ones(size), places, places)]
+def _fixed(field: Field) -> Codes:
+    return np.zeros(len(field.low), np.int64) if field.fixed is None else field.fixed
+
+
+def _limits(field: Field) -> tuple[list[str], Table, Table, Table]:
+    """Return names, weights of items, least and most of sums that have limits."""
+    places = float(field.places)
+    rows: list[tuple[str, Floats, float, float]]
+    rows = [("the items", np.ones(len(field.low)), places, places)]
     rows += [
-        (
-            repr(quota.name),
-            quota.members.astype(np.float64),
-            float(quota.least),
-            float(quota.most),
-        )
-        for quota in field.quotas
+        (repr(q.name), q.members.astype(np.float64), q.least, q.most)
+        for q in field.quotas
     ]
     if field.costs is not None and field.budget is not None:
         rows.append(("the cost", field.costs, -np.inf, field.budget))
-    names, weights, least, most = zip(*rows, strict=True)
-    return _Limits(list(names), *map(np.array, (weights, least, most)))
-
-
-def _bounds(field: Field) -> Table:
-    """Return the least and the greatest chance of each item."""
-    fixed = np.zeros(len(field.low)) if field.fixed is None else field.fixed
-    return np.column_stack([fixed > 0, fixed >= 0]).astype(np.float64)
+    names, *numbers = zip(*rows, strict=True)
+    weights, least, most = (np.array(column, np.float64) for column in numbers)
+    return list(names), weights, least, most
 
 
 def _check_feasible(field: Field) -> None:
     """Refuse limits that cannot be met, and say which."""
-    limits, (low, high) = _limits(field), _bounds(field).T
-    count, size = limits.weights.shape
+    names, weights, least, most = _limits(field)
+    count, size = weights.shape
+    fixed = _fixed(field)
     excess = np.hstack([np.eye(count), -np.eye(count)])
-    rows = np.hstack([limits.weights, excess])
     result = optimize.milp(
         np.repeat([0.0, 1.0], [size, 2 * count]),
-        constraints=optimize.LinearConstraint(rows, limits.least, limits.most),
+        constraints=[(np.hstack([weights, excess]), least, most)],
         bounds=optimize.Bounds(
-            np.append(low, np.zeros(2 * count)),
-            np.append(high, np.full(2 * count, np.inf)),
+            np.append(fixed > 0, np.zeros(2 * count)),
+            np.append(fixed >= 0, np.full(2 * count, np.inf)),
         ),
     )
-    sums = limits.weights @ result.x[:size]
-    is_broken = (sums < limits.least - CLOSE) | (sums > limits.most + CLOSE)
-    if is_broken.any():
-        row = int(np.flatnonzero(is_broken)[-1])
-        rule = " to ".join(
-            f"{bound:g}"
-            for bound in sorted({limits.least[row], limits.most[row]})
-            if np.isfinite(bound)
-        )
-        raise OptionError(
-            f"quotas, budget and fixed items must leave chances that add up to "
-            f"{field.places}, got {limits.names[row]} with {sums[row]:g} instead of "
-            f"{rule}. Change one of them."
-        )
-
-
-class _Pairs(NamedTuple):
-    """Constraints of the worst case, one for each number of first items.
-
-    Attributes:
-        surely: Whether an item is in the set for certain.
-        number: How many of the others are.
-        row: Constraint of each pair of a constraint and one of its others.
-        item: The other.
-    """
-
-    surely: Table
-    number: Table
-    row: Codes
-    item: Codes
-
-
-def _pairs(field: Field, firsts: set[int]) -> _Pairs:
-    size, places = len(field.low), field.places
-    surely, counts = [np.zeros((0, size))], list[int]()
-    others: list[Codes] = []
-    for first, inside, later in _reach(field.low, field.high, places):
-        if first not in firsts:
-            continue
-        sets_of_one = places - first in (0, len(later))
-        certain = np.zeros((1, size))
-        certain[0, inside] = 1
-        certain[0, later[: len(later) * sets_of_one]] = places > first
-        surely.append(certain)
-        counts.append(0 if sets_of_one else places - first)
-        others.append(later[: len(later) * (not sets_of_one)])
-    row = np.repeat(np.arange(len(others)), [len(later) for later in others])
-    item = np.concatenate([np.zeros(0, np.int64), *others])
-    return _Pairs(np.vstack(surely), np.array(counts, dtype=np.float64), row, item)
+    sums = weights @ result.x[:size]
+    for name, total, *ends in zip(names, sums, least, most, strict=True):
+        if not ends[0] - NEAR <= total <= ends[1] + NEAR:
+            rule = " to ".join(f"{end:g}" for end in sorted({*ends} - {-np.inf}))
+            raise OptionError(
+                f"quotas, budget and fixed items must leave room for {field.places} "
+                f"places, got {name} with {total:g} instead of {rule}. Change one."
+            )
 
 
 class _Program(NamedTuple):
     """Least of half the curvature times squares, less gain times unknowns.
 
-    The unknowns are distances below a threshold, chances, thresholds, the worst case.
+    The unknowns are distances below a threshold, chances of items that are not fixed,
+    thresholds, the worst case.
 
     Attributes:
         curvature: Of each unknown.
         gain: Of each unknown.
         rows: Sums of unknowns: first those of few, then those of many.
         least: What the sums are at least.
-        n_short: How many have few unknowns.
         within: Whether they may be more.
-        settled: The value of each unknown that is settled, nan for the others.
         row: Threshold of each distance.
-        column: Its chance, among those that are not settled; the last for others.
-        n_rows: How many thresholds there are.
+        column: Its chance; the last for fixed ones.
         dense: The rows of many without distances.
+        n_rows: How many thresholds there are.
     """
 
     curvature: Table
     gain: Table
     rows: sparse.csr_array
     least: Table
-    n_short: int
     within: Flags
-    settled: Table
     row: Codes
     column: Codes
-    n_rows: int
     dense: Table
+    n_rows: int
 
     def add_up(self, values: Table) -> Table:
         """Add up values of distances for each threshold."""
         return np.bincount(self.row, values, self.n_rows).astype(np.float64)
 
-    def of_free_unknowns(self) -> _Program:
-        """Take out what is settled, and scale the gains."""
-        free, scale = np.isnan(self.settled), max(1.0, float(np.abs(self.gain).max()))
-        return self._replace(
-            curvature=self.curvature[free] / scale,
-            gain=self.gain[free] / scale,
-            rows=self.rows[:, free],
-            dense=self.rows[self.n_short :][:, free][:, len(self.row) :].toarray(),
-            least=self.least - self.rows @ np.nan_to_num(self.settled),
-        )
-
 
 def _program(
-    field: Field, pairs: _Pairs, target: Table, curvature: float, price: float
+    field: Field, firsts: set[int], target: Table, curvature: float, price: float
 ) -> _Program:
-    sizes = n_pairs, size, n_rows = len(pairs.row), len(target), len(pairs.number)
-    unknowns = sparse.eye_array(sum(sizes) + 1, format="csr")
-    distance, chance, threshold, worst = (
-        unknowns[part] for part in np.split(np.arange(sum(sizes) + 1), np.cumsum(sizes))
-    )
-    bounds, limits = _bounds(field), _limits(field)
-    free, is_equal = bounds[:, 0] < bounds[:, 1], limits.least == limits.most
-    from_below, from_above = np.isfinite([limits.least, limits.most]) & ~is_equal
-    sums = sparse.csr_array(limits.weights) @ chance
+    free = _fixed(field) == 0
+    sets = [part for part in _reach(*_intervals(field)) if part[0] in firsts]
+    surely, counts = np.zeros((len(sets), len(free))), [part[3] for part in sets]
+    for certain, (_, inside, _, _) in zip(surely, sets, strict=True):
+        certain[inside] = 1
+    row = np.repeat(np.arange(len(sets)), [len(part[2]) for part in sets])
+    item = np.concatenate([np.zeros(0, np.int64), *(part[2] for part in sets)])
+    sizes = np.array([len(row), len(free), len(sets), 1])
+    unknowns = sparse.eye_array(sizes.sum(), format="csr")
+    ends = [0, *np.cumsum(sizes)]
+    distance, chance, threshold, worst = (unknowns[a:b] for a, b in pairwise(ends))
     taken = sparse.csr_array(
-        (np.ones(n_pairs), (pairs.row, np.arange(n_pairs))), (n_rows, n_pairs)
+        (np.ones(len(row)), (row, np.arange(len(row)))), sizes[[2, 0]]
     )
-    sets = sparse.csr_array(pairs.surely) @ chance - taken @ distance
-    sets += sparse.diags_array(pairs.number) @ threshold
-    sets -= sparse.csr_array(np.ones((n_rows, 1))) @ worst
-    reach = distance + chance[pairs.item] - threshold[pairs.row]
-    short = [chance[free], -chance[free], distance, reach]
-    long = [sums[is_equal], sums[from_below], -sums[from_above], sets]
-    lengths = [int(free.sum())] * 2 + [2 * n_pairs]
-    ends = limits.least[is_equal], limits.least[from_below], -limits.most[from_above]
-    least = np.concatenate([-np.repeat([0.0, 1, 0], lengths), *ends, np.zeros(n_rows)])
-    n_equal, settled = int(is_equal.sum()), np.where(free, np.nan, bounds[:, 0])
-    within = np.ones(len(least), dtype=bool)
-    within[sum(lengths) : sum(lengths) + n_equal] = False
-    gains = np.zeros(n_pairs), curvature * target, np.zeros(n_rows), [price]
+    lots = sparse.csr_array(surely) @ chance - taken @ distance
+    lots += sparse.diags_array(np.array(counts, np.float64)) @ threshold
+    lots -= sparse.csr_array(np.ones((len(sets), 1))) @ worst
+    _, weights, least, most = _limits(field)
+    sums, is_equal = sparse.csr_array(weights) @ chance, least == most
+    below, above = np.isfinite([least, most]) & ~is_equal
+    short = (
+        chance[free],
+        -chance[free],
+        distance,
+        distance + chance[item] - threshold[row],
+    )
+    long = sums[is_equal], sums[below], -sums[above], lots
+    rows, n_short = (
+        sparse.vstack([*short, *long], "csr"),
+        2 * int(free.sum() + len(row)),
+    )
+    limits = least[is_equal], least[below], -most[above], np.zeros(len(sets))
+    floor = np.concatenate([np.zeros(n_short), *limits])
+    floor[free.sum() : 2 * free.sum()] = -1
+    kept = np.repeat([True, False, True, True], sizes)
+    kept[ends[1] : ends[2]] = free
+    within = np.ones(len(floor), dtype=bool)
+    within[n_short : n_short + is_equal.sum()] = False
+    gain = np.repeat([0.0, curvature, 0, price], sizes)
+    gain[ends[1] : ends[2]] *= target
+    scale = max(1.0, float(np.abs(gain).max()))
     return _Program(
-        curvature=np.repeat([0, curvature, 0], [n_pairs, size, n_rows + 1]),
-        gain=np.concatenate(gains),
-        rows=sparse.vstack(short + long, "csr"),
-        least=least,
-        n_short=sum(lengths),
+        curvature=np.repeat([0, curvature, 0, 0], sizes)[kept] / scale,
+        gain=gain[kept] / scale,
+        rows=rows[:, kept],
+        least=floor - rows @ (chance.T @ (_fixed(field) > 0)),
         within=within,
-        settled=np.pad(settled, (n_pairs, n_rows + 1), constant_values=np.nan),
-        row=pairs.row,
-        column=np.where(free, np.cumsum(free) - 1, free.sum())[pairs.item],
-        n_rows=n_rows,
-        dense=np.zeros((0, 0)),
+        row=row,
+        column=np.where(free, np.cumsum(free) - 1, free.sum())[item],
+        dense=rows[n_short:, kept][:, len(row) :].toarray(),
+        n_rows=len(sets),
     )
 
 
@@ -480,18 +436,14 @@ class _Point(NamedTuple):
         return 1 / max(1.0, float(rooms.max()), float(prices.max()))
 
 
-def _solve(program: _Program, start: Table) -> tuple[Table, Flags]:
-    """Follow the middle of the limits to the optimum (Mehrotra).
-
-    Returns:
-        The unknowns, and whether each row, short ones first, is at its least.
-    """
-    free, part = np.isnan(program.settled), program.of_free_unknowns()
-    room = np.maximum(part.rows @ start[free] - part.least, 0.1) * part.within
-    point = _Point(start[free], room, np.where(part.within, 0.1, 0.0))
+def _solve(program: _Program, start: float) -> Table:
+    """Follow the middle of the limits to the optimum (Mehrotra)."""
+    unknowns = np.full(len(program.gain), start)
+    room = np.maximum(program.rows @ unknowns - program.least, 0.1) * program.within
+    point = _Point(unknowns, room, np.where(program.within, 0.1, 0.0))
     best, best_error, waits = point, np.inf, 0
     for _ in range(STEPS):
-        newton = _Newton(part, point)
+        newton = _Newton(program, point)
         waits = 0 if newton.error < 0.95 * best_error else waits + 1
         if newton.error < best_error:
             best, best_error = point, newton.error
@@ -501,9 +453,7 @@ def _solve(program: _Program, start: Table) -> tuple[Table, Flags]:
         point = newton.step()
     if best_error > ENOUGH:
         raise ConvergenceError("The chances of the lottery did not converge.")
-    unknowns = np.nan_to_num(program.settled)
-    unknowns[free] = best.unknowns
-    return unknowns, best.room < best.prices
+    return best.unknowns
 
 
 class _Newton:
@@ -511,6 +461,7 @@ class _Newton:
 
     def __init__(self, program: _Program, point: _Point) -> None:
         self.program, self.point = program, point
+        self.n_short = len(program.least) - len(program.dense)
         unknowns, room, prices = point
         self.off_rows = program.rows @ unknowns - program.least - room
         self.off_gain = program.curvature * unknowns - program.gain
@@ -525,7 +476,8 @@ class _Newton:
         These are the equations of long rows, thresholds and the worst case.
         """
         program, (_, room, prices) = self.program, self.point
-        n_short, n_pairs, n_rows = program.n_short, len(program.row), program.n_rows
+        n_pairs, n_rows = len(program.row), program.n_rows
+        n_short = self.n_short
         stiffness, n_free = prices[:n_short] / room[:n_short], n_short // 2 - n_pairs
         self.stiffness, ends = stiffness, n_short - np.array([2, 1, 0]) * n_pairs
         slack, reach = (stiffness[a:b] for a, b in pairwise(ends))
@@ -575,7 +527,7 @@ class _Newton:
     def direction(self, products: Table) -> _Point:
         """Return the step that lessens the products of room and price by so much."""
         program, (_, room, prices) = self.program, self.point
-        short, long = slice(program.n_short), slice(program.n_short, None)
+        short, long = slice(self.n_short), slice(self.n_short, None)
         pull = products[short] / room[short] + self.stiffness * self.off_rows[short]
         force = -self.off_gain - program.rows[short].T @ pull
         ends = -products / np.where(program.within, prices, 1.0) - self.off_rows
@@ -603,101 +555,118 @@ class _Newton:
         return point.move(step, EDGE * point.longest(step, self.program.within))
 
 
-def _search_nearest(field: Field, target: Table) -> Table:
-    """Return the chances nearest to a target."""
-    return _solve_with(field, set(), target, 1.0, 0.0)
-
-
-def _search_best(field: Field, target: Table) -> Table:
-    """Return the nearest of those with the best worst case."""
-    if not (field.quotas or field.fixed is not None or field.costs is not None):
-        inside, outside = split_certain(field.low, field.high, field.places)
-        fixed = inside * np.int64(1) - outside
-        field = dataclasses.replace(field, fixed=fixed)
+def _search(field: Field, target: Table, *, worst_first: bool) -> Table:
+    """Return the chances nearest to a target, or of those with the best worst case."""
+    if not worst_first:
+        return _polish(field, target, _solve_with(field, set(), target, 1.0, 0.0), [])
+    if not field.quotas and field.fixed is None and field.costs is None:
+        inside, outside = split_certain(*_intervals(field))
+        field = dataclasses.replace(field, fixed=inside.astype(np.int64) - outside)
     firsts = set(np.linspace(0, field.places, JOINING).astype(int).tolist())
-    best = _solve_with(field, firsts, target, 0.0, 1.0)
-    goal = worst_case(best, field.low, field.high, field.places)
+    chances = _solve_with(field, firsts, target, 0.0, 1.0)
+    goal = worst_case(chances, *_intervals(field)) - CLOSE * field.places
     price = 10 * (1 + float(np.ptp(target)))
-    while True:
+    while price < DEAREST:
         chances = _solve_with(field, firsts, target, 1.0, price)
-        worst = worst_case(chances, field.low, field.high, field.places)
-        if worst >= goal - CLOSE * field.places:
+        chances = _polish(field, target, chances, _worst_sets(field, chances))
+        if worst_case(chances, *_intervals(field)) >= goal:
             return chances
         price *= 10
+    raise ConvergenceError("The chances of the lottery did not converge.")
 
 
 def _solve_with(
     field: Field, firsts: set[int], target: Table, curvature: float, price: float
 ) -> Table:
     """Solve a program with few of the constraints, and add those that fail."""
-    size = len(target)
-    if field.fixed is not None and field.fixed.all():
-        return np.asarray(field.fixed > 0, dtype=np.float64)
-    while True:
-        pairs = _pairs(field, firsts)
-        program = _program(field, pairs, target, curvature, price)
-        start = np.full(len(program.gain), field.places / size)
-        unknowns, _ = _solve(program, start)
-        chances = unknowns[len(pairs.row) :][:size]
+    chances, free = (_fixed(field) > 0).astype(np.float64), _fixed(field) == 0
+    while free.any():
+        program = _program(field, firsts, target, curvature, price)
+        unknowns = _solve(program, field.places / len(target))
+        chances[free] = unknowns[len(program.row) :][: free.sum()]
         if not price:
-            return chances
-        sums = _least_sums(chances, field.low, field.high, field.places)
-        failing = sorted(
-            (total, first)
-            for first, total in sums.items()
-            if total < unknowns[-1] - CLOSE * field.places and first not in firsts
-        )
-        if not failing:
-            return chances
-        firsts.update(first for _, first in failing[:JOINING])
+            break
+        sums = _least_sums(chances, *_intervals(field))
+        bound = unknowns[-1] - CLOSE * field.places
+        failing = sorted(sums.keys() - firsts, key=lambda first: sums[first])
+        joining = [first for first in failing[:JOINING] if sums[first] < bound]
+        if not joining:
+            break
+        firsts.update(joining)
+    return chances
+
+
+def _worst_sets(field: Field, chances: Table) -> list[Table]:
+    """Return the sets that have the least sum of chances, as rows of flags."""
+    rows: list[Table] = []
+    sums = _least_sums(chances, *_intervals(field))
+    for first, inside, later, count in _reach(*_intervals(field)):
+        if sums[first] < min(sums.values()) + NEAR:
+            rows.append(np.zeros(len(chances)))
+            rows[-1][inside] = 1
+            rows[-1][later[np.argsort(chances[later])[:count]]] = 1
+    return rows
+
+
+def _polish(
+    field: Field, target: Table, chances: Table, worst_sets: list[Table]
+) -> Table:
+    """Solve exactly among chances with the same ties and the same tight limits."""
+    free = (chances > NEAR) & (chances < 1 - NEAR)
+    chances = np.where(free, chances, chances.round())
+    order = np.argsort(chances[free])
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(np.diff(chances[free][order], prepend=0) > NEAR) - 1
+    rows, ends = _tight_limits(field, chances)
+    rows, ends = (
+        np.vstack([rows, *worst_sets]),
+        np.append(ends, [0.0] * len(worst_sets)),
+    )
+    if not len(order):
+        return chances
+    size = np.bincount(group)
+    centre = np.bincount(group, target[free]) / size
+    members = sparse.csr_array((np.ones(len(order)), (np.arange(len(order)), group)))
+    counts = rows[:, free] @ members
+    gaps = ends - rows[:, ~free] @ chances[~free] - counts @ centre
+    # The worst case is one more unknown.
+    worst = np.arange(len(ends)) >= len(ends) - len(worst_sets)
+    system = np.column_stack([counts / size @ counts.T, -1.0 * worst])
+    multipliers = linalg.lstsq(system, gaps, cond=1e-10)[0][:-1]
+    polished = chances.copy()
+    polished[free] = (centre + counts.T @ multipliers / size)[group]
+    return polished if np.abs(polished - chances).max() < 10 * NEAR else chances
+
+
+def _tight_limits(field: Field, chances: Table) -> tuple[Table, Table]:
+    """Return weights and limits of the sums that are at their limits."""
+    _, weights, least, most = _limits(field)
+    sums, is_equal = weights @ chances, least == most
+    at_least = np.abs(sums - least) < NEAR
+    at_most = (np.abs(sums - most) < NEAR) & ~is_equal
+    rows = np.vstack([weights[at_least], weights[at_most]])
+    return rows, np.append(least[at_least], most[at_most])
 
 
 def _as_fractions(field: Field, chances: Table) -> tuple[Fraction, ...]:
     """Return exact chances that keep all limits, equal ones for equal items."""
-    parts = []
-    for chance in np.clip(chances, 0, 1).tolist():
-        simple = Fraction(chance).limit_denominator(SIMPLE)
-        near = abs(simple - Fraction(chance)) < SAME
-        parts.append(simple if near else Fraction(round(chance * UNIT), UNIT))
-    limits, free = _limits(field), [0 < part < 1 for part in parts]
-    rows, gaps = list[list[Fraction]](), list[Fraction]()
-    for weights, *ends in zip(limits.weights, limits.least, limits.most, strict=True):
-        exact = list(map(Fraction, weights.tolist()))
-        total = sum(map(Fraction.__mul__, exact, parts), Fraction(0))
-        for end in {float(end) for end in ends if abs(float(total) - end) < NEAR}:
-            rows.append(exact)
-            gaps.append(Fraction(end) - total)
-    moves = [Fraction(0)] * len(parts)
-    open_rows = [[w * f for w, f in zip(row, free, strict=True)] for row in rows]
-    for row, multiplier in zip(open_rows, _least_move(open_rows, gaps), strict=True):
-        moves = [move + multiplier * w for move, w in zip(moves, row, strict=True)]
-    return tuple(map(Fraction.__add__, parts, moves))
+    exact = np.array([_simple(chance) for chance in np.clip(chances, 0, 1).tolist()])
+    weights, ends = _tight_limits(field, chances)
+    rows = map_exact(Fraction, weights.astype(object))
+    gaps = map_exact(Fraction, ends.astype(object)) - rows @ exact
+    rows = rows * np.where((exact > 0) & (exact < 1), 1, 0).astype(object)
+    # The least move that closes the gaps, by exact elimination.
+    table = np.column_stack([rows @ rows.T, gaps])
+    for k in range(len(rows)):
+        if table[k, k]:
+            table[k] = table[k] / table[k, k]
+            others = np.arange(len(rows)) != k
+            table[others] -= np.outer(table[others, k], table[k])
+    moved: tuple[Fraction, ...] = tuple(exact + table[:, -1] @ rows)
+    return moved
 
 
-def _least_move(rows: list[list[Fraction]], gaps: list[Fraction]) -> list[Fraction]:
-    """Return multiples of rows that add up to the least move across gaps."""
-    table = [
-        [
-            *(sum(map(Fraction.__mul__, row, column), Fraction(0)) for column in rows),
-            gap,
-        ]
-        for row, gap in zip(rows, gaps, strict=True)
-    ]
-    multiples = [Fraction(0)] * len(rows)
-    pivots: dict[int, int] = {}
-    for column in range(len(rows)):
-        free = (k for k, row in enumerate(table) if row[column] and k not in pivots)
-        pivot = next(free, None)
-        if pivot is None:
-            continue
-        pivots[pivot] = column
-        table[pivot] = [part / table[pivot][column] for part in table[pivot]]
-        for k, row in enumerate(table):
-            if k != pivot:
-                table[k] = [
-                    part - row[column] * by
-                    for part, by in zip(row, table[pivot], strict=True)
-                ]
-    for pivot, column in pivots.items():
-        multiples[column] = table[pivot][-1]
-    return multiples
+def _simple(chance: float) -> Fraction:
+    simple = Fraction(chance).limit_denominator(SIMPLE)
+    near = abs(simple - Fraction(chance)) < SAME
+    return simple if near else Fraction(round(chance * UNIT), UNIT)
