@@ -278,7 +278,7 @@ def _intervals(field: Field) -> tuple[Table, Table, int]:
     return field.low, field.high, field.places
 
 
-def _fixed(field: Field) -> Codes:
+def _fixed_codes(field: Field) -> Codes:
     return np.zeros(len(field.low), np.int64) if field.fixed is None else field.fixed
 
 
@@ -302,10 +302,11 @@ def _check_feasible(field: Field) -> None:
     """Refuse limits that cannot be met, and say which."""
     names, weights, least, most = _limits(field)
     count, size = weights.shape
-    fixed = _fixed(field)
+    fixed = _fixed_codes(field)
     excess = np.hstack([np.eye(count), -np.eye(count)])
     result = optimize.milp(
-        np.repeat([0.0, 1.0], [size, 2 * count]),
+        # The places come first, so that a quota is to blame.
+        np.append(np.zeros(size), np.where(np.arange(2 * count) % count, 1.0, 1e6)),
         constraints=[(np.hstack([weights, excess]), least, most)],
         bounds=optimize.Bounds(
             np.append(fixed > 0, np.zeros(2 * count)),
@@ -358,7 +359,7 @@ class _Program(NamedTuple):
 def _program(
     field: Field, firsts: set[int], target: Table, curvature: float, price: float
 ) -> _Program:
-    free = _fixed(field) == 0
+    free = _fixed_codes(field) == 0
     sets = [part for part in _reach(*_intervals(field)) if part[0] in firsts]
     surely, counts = np.zeros((len(sets), len(free))), [part[3] for part in sets]
     for certain, (_, inside, _, _) in zip(surely, sets, strict=True):
@@ -403,7 +404,7 @@ def _program(
         curvature=np.repeat([0, curvature, 0, 0], sizes)[kept] / scale,
         gain=gain[kept] / scale,
         rows=rows[:, kept],
-        least=floor - rows @ (chance.T @ (_fixed(field) > 0)),
+        least=floor - rows @ (chance.T @ (_fixed_codes(field) > 0)),
         within=within,
         row=row,
         column=np.where(free, np.cumsum(free) - 1, free.sum())[item],
@@ -449,8 +450,11 @@ def _solve(program: _Program, start: float) -> Table:
             best, best_error = point, newton.error
         if waits > PATIENCE or best_error < DONE:
             break
-        newton.factor()
-        point = newton.step()
+        # Near the end rows may be the same but for rounding.
+        with np.errstate(all="ignore"):
+            if not newton.factor():
+                break
+            point = newton.step()
     if best_error > ENOUGH:
         raise ConvergenceError("The chances of the lottery did not converge.")
     return best.unknowns
@@ -470,10 +474,11 @@ class _Newton:
         offs = self.gap, np.abs(self.off_rows).max(), np.abs(self.off_gain).max()
         self.error = float(max(offs))
 
-    def factor(self) -> None:
+    def factor(self) -> bool:
         """Eliminate distances and chances, and factor what is over.
 
-        These are the equations of long rows, thresholds and the worst case.
+        These are the equations of long rows, thresholds and the worst case. False if
+        rounding makes them singular.
         """
         program, (_, room, prices) = self.program, self.point
         n_pairs, n_rows = len(program.row), program.n_rows
@@ -503,7 +508,9 @@ class _Newton:
         matrix[:n_long, n_long:] += tail
         matrix[n_long:, :n_long] -= tail.T
         matrix += np.diag(np.concatenate([own, program.add_up(hold), [0.0]]) + TINY)
-        self.signs, self.factors = signs, linalg.lu_factor(matrix, check_finite=False)
+        *self.factors, failed = linalg.lapack.dgetrf(matrix)
+        self.signs = signs
+        return not failed
 
     def solve(self, force: Table, ends: Table) -> tuple[Table, Table]:
         """Return the unknowns and the prices of long rows that balance forces."""
@@ -516,7 +523,7 @@ class _Newton:
         chance = chance - np.bincount(program.column, bent, n_free + 1)[:-1]
         right = np.append(ends, tail)
         right[:-1] -= self.signs * (self.side @ (chance / self.weight))
-        solution = linalg.lu_solve(self.factors, right, check_finite=False)
+        solution, _ = linalg.lapack.dgetrs(*self.factors, right)
         chance = np.append((chance + self.side.T @ solution[:-1]) / self.weight, 0.0)
         prices, thresholds = solution[:n_long], solution[n_long:]
         row, sets = program.row, prices[n_long - n_rows :]
@@ -579,7 +586,10 @@ def _solve_with(
     field: Field, firsts: set[int], target: Table, curvature: float, price: float
 ) -> Table:
     """Solve a program with few of the constraints, and add those that fail."""
-    chances, free = (_fixed(field) > 0).astype(np.float64), _fixed(field) == 0
+    chances, free = (
+        (_fixed_codes(field) > 0).astype(np.float64),
+        _fixed_codes(field) == 0,
+    )
     while free.any():
         program = _program(field, firsts, target, curvature, price)
         unknowns = _solve(program, field.places / len(target))
