@@ -133,6 +133,7 @@ def test_the_page_draws_what_python_draws(tab: Page, tmp_path: Path) -> None:
         tab.locator("#secret").fill(secret)
         tab.locator("#ceremony button").click()
         assert "The same as on this page." in ceremony.inner_text()
+        assert ceremony.locator("svg rect").first.is_visible()
         lottery = [row for row in result.rows if row.group == "lottery"]
         drawn = sorted(str(row.item) for row in lottery if row.drawn)
         assert json.loads(ceremony.get_attribute("data-drawn") or "") == drawn

@@ -268,7 +268,8 @@ def _call(result: Result) -> str:
         kind = RankMethod if isinstance(result, Ranking) else Rule
         parameters["method"] = str(details.method_of(result, kind) or result.method)
     options = [f"{name}={value!r}" for name, value in parameters.items()]
-    inside = ", ".join(["...", *options, f"rng={result.seed}"])
+    source = "secret=..." if result.seed is None else f"rng={result.seed}"
+    inside = ", ".join(["...", *options, source])
     return f"evenhand.{COMMANDS[type(result)]}({inside})"
 
 

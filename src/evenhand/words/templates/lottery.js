@@ -143,7 +143,7 @@ const lottery = (() => {
       svg.append(element);
       return element;
     };
-    const refuse = (text) => { status.textContent = text; svg.hidden = true; list.replaceChildren(); };
+    const refuse = (text) => { status.textContent = text; svg.toggleAttribute("hidden", true); list.replaceChildren(); };
     const run = () => {
       const secret = input.value.trim().toLowerCase();
       if (!(data.seal ? /^[0-9a-f]{64}$/ : /^[0-9]+$/).test(secret)) {
@@ -154,7 +154,7 @@ const lottery = (() => {
       const chosen = lineup.filter((one) => one.drawn);
       const same = data.drawn.every((drawn, item) => drawn === null || drawn === chosen.some((one) => one.item === item));
       svg.replaceChildren();
-      svg.hidden = false;
+      svg.toggleAttribute("hidden", false);
       list.replaceChildren();
       const boxes = new Map(lineup.map((one) => [one.item, add("rect", { x: one.from, y: 2, width: one.length, height: 6 })]));
       status.textContent = data.seal ? "The secret fits the seal. Drawing..." : "Drawing...";
