@@ -140,11 +140,14 @@ class MaximinRule(SelectionRule):
     reference = "Goldberg, Fanti and Shah (2025), arXiv 2506.19083"
 
     def target(self, field: Field) -> Table:
-        """Return shares, the mean for equal intervals, plus what an item beats."""
+        """Return shares, the mean for equal intervals, plus twice what an item beats.
+
+        Twice: 1 higher than what it beats whatever the shares, which are up to 1.
+        """
         intervals = np.column_stack([field.low, field.high])
         groups = np.unique(intervals, axis=0, return_inverse=True)[1].reshape(-1)
         means = np.bincount(groups, field.shares) / np.bincount(groups)
-        return np.asarray(means[groups] + count_certain(field.low, field.high)[0])
+        return np.asarray(means[groups] + 2 * count_certain(field.low, field.high)[0])
 
 
 class CutRule(SelectionRule):
@@ -195,8 +198,9 @@ class TopRule(SelectionRule):
     name = "top"
 
     def target(self, field: Field) -> Table:
-        """Return the rank of each estimate from below, equal ones together."""
-        return np.unique(field.estimate, return_inverse=True)[1].astype(np.float64)
+        """Return twice the rank of each estimate from below, equal ones together."""
+        ranks = np.unique(field.estimate, return_inverse=True)[1]
+        return (2 * ranks).astype(np.float64)
 
 
 def count_certain(low: Table, high: Table) -> tuple[Codes, Codes]:
@@ -622,7 +626,7 @@ def _polish(
     field: Field, target: Table, chances: Table, worst_sets: list[Table]
 ) -> Table:
     """Solve exactly among chances with the same ties and the same tight limits."""
-    free = (chances > NEAR) & (chances < 1 - NEAR)
+    free = (chances > 10 * NEAR) & (chances < 1 - 10 * NEAR)
     chances = np.where(free, chances, chances.round())
     order = np.argsort(chances[free])
     group = np.empty(len(order), np.int64)
@@ -645,14 +649,14 @@ def _polish(
     multipliers = linalg.lstsq(system, gaps, cond=1e-10)[0][:-1]
     polished = chances.copy()
     polished[free] = (centre + counts.T @ multipliers / size)[group]
-    return polished if np.abs(polished - chances).max() < 10 * NEAR else chances
+    return polished if np.abs(polished - chances).max() < 20 * NEAR else chances
 
 
 def _tight_limits(field: Field, chances: Table) -> tuple[Table, Table]:
     """Return weights and limits of the sums that are at their limits."""
     _, weights, least, most = _limits(field)
     sums, is_equal = weights @ chances, least == most
-    at_least = np.abs(sums - least) < NEAR
+    at_least = (np.abs(sums - least) < NEAR) | is_equal
     at_most = (np.abs(sums - most) < NEAR) & ~is_equal
     rows = np.vstack([weights[at_least], weights[at_most]])
     return rows, np.append(least[at_least], most[at_most])
