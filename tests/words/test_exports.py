@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evenhand as eh
 from evenhand.ab.comparison import Comparison, compare
 from evenhand.diagnosis.check import Check, check
 from evenhand.errors import OptionError
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from evenhand.formats.files import File
     from evenhand.grading import Grades
 
-    Results = dict[str, Ranking | Comparison | Check | Grades]
+    Results = dict[str, Ranking | Comparison | Check | Grades | eh.Selection]
 
 READ = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl", ".json")
 REAL = {"error": pl.Float64}
@@ -250,6 +251,7 @@ def test_workbooks_hold_no_formula_and_no_link(
         "compare": compare(two, rng=7),
         "check": checked,
         "grade": grade(ratings, rng=7),
+        "select": eh.select(ratings, places=3, rng=7),
     }
     given = two if command == "compare" else ratings
     exports = [("all", "out.xlsx")]
@@ -526,6 +528,7 @@ def test_each_command_makes_the_tables_that_it_names(
         "compare": compare(two, rng=7),
         "check": checked,
         "grade": grade(ratings, rng=7),
+        "select": eh.select(ratings, places=3, rng=7),
     }
     for command, names in TABLES.items():
         given = two if command == "compare" else ratings
