@@ -72,8 +72,8 @@ def test_a_sample_is_reported_audited_and_checked(name: str, desk: Path) -> None
     assert "WHAT CAN BE ORDERED?" in checked.stdout
 
 
-OTHER = {"judges.csv", "counts.csv"}
-"""What rank does not read: see docs/judges.md and docs/compare.md."""
+OTHER = {"judges.csv", "counts.csv", "applications.csv"}
+"""What rank does not read: see docs/judges.md, docs/compare.md and docs/assign.md."""
 PLAIN = sorted(set(re.findall(r"`examples/([\w/-]+\.csv)`", PAGE)) - OTHER)
 
 

@@ -90,7 +90,11 @@ def test_an_unknown_option_gets_the_nearest(name: str) -> None:
 
 def test_every_function_knows_the_options_of_read_ratings() -> None:
     options = [*inspect.signature(eh.read_ratings).parameters][1:]
-    assert {*ReadingOptions.__annotations__} == {*options} - {"cluster"}
+    assert {*ReadingOptions.__annotations__} == {*options} - {
+        "cluster",
+        "order",
+        "probability",
+    }
     assert eh.__version__ == metadata.version("evenhand")
 
 

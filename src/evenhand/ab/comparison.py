@@ -33,7 +33,7 @@ from evenhand.ab.pvalues import (
 from evenhand.claims import DataWarning, Json, Label, Reportable, tail
 from evenhand.designs.design import Matched, TwoItemDesign, declare
 from evenhand.engines.counts import Counts, counts_or_ratings
-from evenhand.errors import OptionError, RatingsError, refuse_option, unknown
+from evenhand.errors import OptionError, RatingsError, must_be, refuse_option, unknown
 from evenhand.lazy import lazy
 from evenhand.method import as_json, as_method, choice
 from evenhand.progress import working
@@ -323,6 +323,8 @@ def compare(
     """
     if reading or is_frame(first) or is_readable(first):
         first = counts_or_ratings(first, compare, **reading)
+    if not isinstance(sequential, bool):
+        raise must_be("sequential", "True or False", sequential)
     chosen = as_method(method, Rule)
     if both is not None:
         choice("both", *BOTH)(both)

@@ -41,14 +41,16 @@ else:
     "--both",
     "Reviewers who scored both items: leave them out, or let them decide.",
     ["drop", "decide"],
+    hidden=True,
 )
 @deciding(
     "--sequential",
     "Weigh the evidence after every score: look as often as you like, stop when it is "
-    "settled. Needs --order, and --design coins or --probability.",
+    "settled. Needs --order COLUMN (when an item was assigned) and --design coins, or "
+    "--probability COLUMN (with which the first item was to be assigned).",
 )
-@deciding("--order COLUMN", "When an item was assigned: a number or a time.")
-@deciding(
+@_options.rare("--order COLUMN", "When an item was assigned: a number or a time.")
+@_options.rare(
     "--probability COLUMN",
     "Probability with which the first item was to be assigned, as in a ramp-up.",
 )
