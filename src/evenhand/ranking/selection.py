@@ -354,8 +354,8 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         Goldberg, Fanti and Shah (2025), arXiv 2506.19083, for "maximin".
 
     Examples:
-        >>> scores = [9, 7, 1, 8, 8, 2]
-        >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, list("xyz") * 2, scores)
+        >>> scores = [9, 8, 1, 8, 9, 2, 9, 9, 1]
+        >>> ratings = Ratings(list("aaabbbccc"), list("xyz") * 3, scores)
         >>> chosen = select(ratings, places=1, method="mean", rng=7)
         >>> [(row.item, row.group) for row in chosen.rows]
         [('x', 'lottery'), ('y', 'lottery'), ('z', 'out')]
