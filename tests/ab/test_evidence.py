@@ -284,30 +284,18 @@ def test_compare_watches_in_the_order_of_assignment() -> None:
     assert again == whole
 
 
-def test_people_assigned_at_once_go_in_an_order_that_looks_at_nobodys_item() -> None:
-    # Rows without a reviewer are numbered by item and score; that order would be a bet
-    # on what is known. All at once and equal items: a false alarm has a chance of 5%,
-    # and 10 of 25 one below 1e-6.
-    alarms = 0
+def test_the_order_of_people_assigned_at_once_is_of_no_matter() -> None:
     rng = np.random.default_rng(10)
-    for seed in range(25):
-        frame = pl.DataFrame(
-            {
-                "variant": np.where(rng.random(100) < 0.5, "A", "B"),
-                "stars": rng.integers(1, 6, 100),
-                "when": np.zeros(100),
-            }
-        )
-        result = eh.compare(
-            frame,
-            sequential=True,
-            order="when",
-            design="coins",
-            method="mean",
-            **COLUMNS | {"rng": seed},
-        )
-        alarms += bool(result.sequential and result.sequential.settled)
-    assert alarms < 10
+    first, scores = rng.random(3000) < 0.5, rng.integers(1, 6, 3000).astype(float)
+    times, share = np.arange(3000.0) // 250, np.full(3000, 0.5)
+    one = watch(first, scores, share, ("A", "B"), times=times)
+    mixed = np.lexsort((scores, first, times))
+    two = watch(first[mixed], scores[mixed], share, ("A", "B"), times=times)
+    assert (one.settled_at, one.interval) == (two.settled_at, two.interval)
+    assert one.e_value == pytest.approx(two.e_value, rel=1e-9)
+    assert {look.n % 250 for look in one.looks} == {0}
+    # Nobody came before, so nothing can be held against anything.
+    assert watch(first, scores, share, ("A", "B"), times=0 * times).p_value == 1
 
 
 @pytest.mark.parametrize(

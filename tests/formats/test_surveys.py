@@ -73,8 +73,7 @@ def test_ranks_and_words_are_asked_for_once_with_the_option_to_type() -> None:
     assert "words_as_steps" in notices(read(usual))
     assert refused(usual.replace("good", "joy")) == (
         "t.csv: Answers to 'Q6' are words: 'fair', 'joy', 'poor'. Say their order, "
-        "from worst to best, with scale= or --scale: put these words in the right "
-        "order, --scale 'fair<joy<poor'."
+        "from worst to best, with scale= or --scale 'worst<...<best'."
     )
 
 

@@ -288,8 +288,8 @@ def compare(
         assignment: The assignment that a Ratings came through, which says it better.
         sequential: Whether to weigh the evidence after every score (Theorem S): look as
             often as you like, stop when it is settled. `order` names the column of when
-            items were assigned (equal times go in a random order), `probability` that
-            of the probability of items[0], if it was not a fair coin's.
+            items were assigned (of equal times no one counts as earlier), `probability`
+            that of the probability of items[0], if it was not a fair coin's.
         alpha: Chance that a sequential comparison ever names an item that is no better.
         rng: Seed, Generator or SeedSequence.
         reading: How to read a file or a dataframe, with the names that `read_ratings`
@@ -355,7 +355,7 @@ def compare(
     ordinal = sides.verdict is not None or (ratings and ratings.kind != "scores")
     watch = None
     if sequential:
-        watch = evidence.watch_ratings(first, sides.items, declared, alpha, seed)
+        watch = evidence.watch_ratings(first, sides.items, declared, alpha)
     used = {"pairing": outcome.pairing, "test": test, "both": both}
     return Comparison(
         items=sides.items,

@@ -19,18 +19,18 @@ import bisect
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from evenhand.errors import OptionError, RatingsError, must_be, quote
-from evenhand.randomness import permutation, stream
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evenhand.arrays import Flags, Floats
+    from evenhand.arrays import Codes, Flags, Floats
     from evenhand.claims import Json, Label
     from evenhand.designs.design import Declared, TwoItemDesign
 
@@ -39,6 +39,7 @@ SLOPES = np.array([*STEEPNESS, *(-slope for slope in STEEPNESS)])
 # A score is held against the last full thousand before it, so that a watch of any
 # length remembers two thousand numbers and follows a drift.
 REMEMBERED = 1000
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 # Points of the chart; scores above which no interval is worked out; its bisections.
 POINTS, MOST_SCORES, HALVINGS = 500, 100_000, 50
 
@@ -71,7 +72,7 @@ class Sequential:
         settled: Item that is better, or None as long as e_value never reached 1/alpha.
         settled_at: Number of scores at which it first did, or None.
         interval: Differences that no look has refuted if all reviewers' differences
-            are the same; None without scores enough or with too many.
+            are the same; None with too few scores, or too many.
         alpha: Chance of ever naming an item that is not better, at most.
         looks: Evidence over time, at most 500 points.
     """
@@ -87,23 +88,28 @@ class Sequential:
     looks: tuple[Look, ...] = field(default=(), repr=False)
 
 
-def places(scores: Floats) -> Floats:
+def places(scores: Floats, times: Floats | None = None) -> Floats:
     """Return the place of each score among earlier ones, from -1 to 1.
+
+    Scores of the same time are held against those before it.
 
     Examples:
         >>> places(np.array([3.0, 5, 1, 3])).tolist()
         [0.0, 1.0, -1.0, 0.0]
+        >>> places(np.array([3.0, 5, 1, 3]), np.array([0, 1, 1, 1])).tolist()
+        [0.0, 1.0, -1.0, 0.0]
     """
+    starts = np.arange(len(scores))
+    if times is not None:
+        starts = np.searchsorted(times, times)
+    ends = np.where(starts < REMEMBERED, starts, starts // REMEMBERED * REMEMBERED)
+    found, firsts = np.unique(ends, return_index=True)
     z = np.zeros(len(scores))
-    head = scores[:REMEMBERED]
-    signs = np.sign(head[:, None] - head)
-    sums = np.tril(signs, -1).sum(axis=1)
-    z[: len(head)] = sums / np.maximum(np.arange(len(head)), 1)
-    for start in range(REMEMBERED, len(scores), REMEMBERED):
-        past = np.sort(scores[start - REMEMBERED : start])
-        now = scores[start : start + REMEMBERED]
-        below = np.searchsorted(past, now, "left") + np.searchsorted(past, now, "right")
-        z[start : start + len(now)] = below / REMEMBERED - 1
+    bounds = pairwise([*firsts.tolist(), len(scores)])
+    for end, (begin, stop) in zip(found.tolist(), bounds, strict=True):
+        past = np.sort(scores[max(end - REMEMBERED, 0) : end])
+        below = sum(np.searchsorted(past, scores[begin:stop], side) for side in SIDES)
+        z[begin:stop] = below / max(end - max(end - REMEMBERED, 0), 1) - (end > 0)
     return z
 
 
@@ -148,6 +154,7 @@ def watch(
     probability: Floats,
     items: Sequence[Label],
     alpha: float = 0.05,
+    times: Floats | None = None,
 ) -> Sequential:
     """Work out the evidence of scores in the order of assignment.
 
@@ -157,6 +164,8 @@ def watch(
         probability: With which probability the item was to be the first one.
         items: Labels of the two items.
         alpha: Chance of ever naming an item that is not better.
+        times: When items were assigned, increasing; by default one after the other. One
+            looks after all of the same time, whose order is of no matter.
 
     Examples:
         >>> first = np.arange(40) % 2 == 0
@@ -164,13 +173,16 @@ def watch(
         >>> result.settled, result.settled_at, round(result.p_value, 8)
         ('A', 10, 1e-08)
     """
-    logs = mix(np.cumsum(log_factors(first, places(scores), probability), axis=0))
+    times = np.arange(len(scores), dtype=np.float64) if times is None else times
+    ends = np.append(np.flatnonzero(np.diff(times)), len(scores) - 1)
+    sums = np.cumsum(log_factors(first, places(scores, times), probability), axis=0)
+    logs = mix(sums[ends])
     either = logs[:, 2]
     reached = np.flatnonzero(either >= -math.log(alpha))
     settled_at = int(reached[0]) if len(reached) else None
     settled = None if settled_at is None else items[_second_leads(logs[settled_at])]
     shown = np.unique(np.linspace(0, len(logs) - 1, POINTS).astype(int))
-    looks = (Look(at + 1, *_safe_exp(logs[at])) for at in shown.tolist())
+    looks = (Look(int(ends[at]) + 1, *_safe_exp(logs[at])) for at in shown.tolist())
     e_first, e_second, e_value = _safe_exp(logs[-1])
     return Sequential(
         e_first,
@@ -178,8 +190,8 @@ def watch(
         e_value,
         p_value=math.exp(-max(0.0, float(either.max()))),
         settled=settled,
-        settled_at=None if settled_at is None else settled_at + 1,
-        interval=_interval(first, scores, probability, alpha),
+        settled_at=None if settled_at is None else int(ends[settled_at]) + 1,
+        interval=_interval(first, scores, probability, alpha, times, ends),
         alpha=alpha,
         looks=tuple(looks),
     )
@@ -190,12 +202,10 @@ def watch_ratings(
     items: tuple[Label, Label],
     declared: Declared[TwoItemDesign],
     alpha: float,
-    seed: int,
 ) -> Sequential:
     """Watch the scores of two items in the order of assignment.
 
-    Reviewers of both items are left out. Those who were assigned at the same time go in
-    a random order, which looks at nobody's item.
+    Reviewers of both items are left out.
 
     Raises:
         RatingsError: If it is not known when items were assigned.
@@ -219,12 +229,12 @@ def watch_ratings(
     rated = np.isin(ratings.item_codes, codes)
     loads = np.bincount(ratings.reviewer_codes[rated], minlength=ratings.n_reviewers)
     rows = np.flatnonzero(rated & (loads[ratings.reviewer_codes] == 1))
-    mixed = rows[permutation(stream(seed, "equal times"), len(rows))]
-    rows = mixed[np.argsort(ratings.order[mixed], kind="stable")]
+    rows = rows[np.argsort(ratings.order[rows], kind="stable")]
     shares = ratings.probabilities
     probability = np.full(len(rows), share) if shares is None else shares[rows]
     first = ratings.item_codes[rows] == codes[0]
-    return watch(first, ratings.preference[rows], probability, items, alpha)
+    scores, times = ratings.preference[rows], ratings.order[rows]
+    return watch(first, scores, probability, items, alpha, times)
 
 
 def _second_leads(logs: Floats) -> int:
@@ -237,7 +247,12 @@ def _safe_exp(logs: Floats) -> list[float]:
 
 
 def _interval(
-    first: Flags, scores: Floats, probability: Floats, alpha: float
+    first: Flags,
+    scores: Floats,
+    probability: Floats,
+    alpha: float,
+    times: Floats,
+    looks: Codes,
 ) -> tuple[float, float] | None:
     """Return the differences that neither side's evidence has ever refuted.
 
@@ -250,17 +265,17 @@ def _interval(
     span = float(scores.max() - scores.min()) + 1
 
     def refutes(difference: float, side: int) -> bool:
-        moved = places(scores - difference * first)
-        logs = np.cumsum(log_factors(first, moved, probability), axis=0)
+        moved = places(scores - difference * first, times)
+        logs = np.cumsum(log_factors(first, moved, probability), axis=0)[looks]
         return bool(mix(logs)[:, side].max() >= math.log(2 / alpha))
 
     ends = []
     for side, outer, inner in ((0, -span, span), (1, span, -span)):
         if not refutes(outer, side):
-            ends.append(math.copysign(math.inf, outer))
-            continue
+            return None
         ends.append(_halve(outer, inner, partial(refutes, side=side)))
-    return ends[0], ends[1]
+    # The ends are differences of scores; halving leaves their last digits open.
+    return round(ends[0], 9), round(ends[1], 9)
 
 
 def _halve(outer: float, inner: float, refutes: Callable[[float], bool]) -> float:

@@ -118,6 +118,8 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     typed = click.get_current_context().meta.get(_shared.ARGUMENTS, ())
     source = [] if secret else ["--secret", "secret.json"]
     line = shlex.join(["evenhand", *typed, "--draw", *source])
+    if not secret:
+        line = f"evenhand assign --seal seal.json --secret secret.json && {line}"
     parts = partial(selections.parts, result, line, explained=bool(job.explain))
     job.deliver(result, lambda: _shared.render(*parts()))
 

@@ -426,8 +426,7 @@ def _require_order(
     if not are_scores(pooled).any() and not usual_scale(words):
         raise table.source.whole(
             f"Answers to {quote(shown)} are words: {listing(words)}. Say their order, "
-            "from worst to best, with scale= or --scale: put these words in the right "
-            f"order, --scale {shell_word('<'.join(words))}."
+            "from worst to best, with scale= or --scale 'worst<...<best'."
         )
 
 

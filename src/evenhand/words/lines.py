@@ -130,6 +130,8 @@ def comparison_lines(result: Comparison, *, explained: bool = False) -> list[str
     if leans or result.p_first_se:
         about = "about " if result.p_first_se else ""
         chance = result.p_first if _way(result) > 0 else 1 - result.p_first
+        if chance < 0.5:
+            lines[0] = f"{lines[0][:-1]} - by a rare draw: the scores favour {loser}."
         lines.append(
             f"This rule is randomized: it picks {winner} with probability "
             f"{about}{chance:.3g}. That is not the probability that it is better."
@@ -154,8 +156,10 @@ def watch_sentences(result: Comparison) -> list[str]:
         verdict = f"Not settled yet ({odds}): settled at an e-value of"
         verdict += f" {1 / watch.alpha:g}. You may look again as often as you like."
     else:
-        verdict = f"After {watch.settled_at:,} scores: {printable(watch.settled)} is "
-        verdict += f"better ({odds}). You may stop; having looked before costs nothing."
+        verdict = f"After {watch.settled_at:,} scores the e-value reached "
+        verdict += f"{1 / watch.alpha:g}: {printable(watch.settled)} is better (p = "
+        verdict += f"{p_text} at every look). You may stop; having looked before costs "
+        verdict += "nothing."
     sentences = [verdict]
     if watch.interval is not None:
         ends = sorted(_way(result) * end for end in watch.interval)
@@ -412,6 +416,10 @@ the item they got."]
     titles = getattr(decision.ratings, "titles", {})
     sides = [show(item, titles.get(item)) for item in decision.items][:: _way(decision)]
     text = Markup("{} comes out ahead of {}") if html else "{} comes out ahead of {}"
+    chance = decision.p_first if _way(decision) > 0 else 1 - decision.p_first
+    if chance < 0.5:
+        text += ", by a rare draw: the scores favour {}"
+        sides.append(sides[1])
     means = means_phrase(decision)
     statements = [f"{means[:1].upper()}{means[1:]}." if means else ""]
     statements.append(difference_sentence(decision))

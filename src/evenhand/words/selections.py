@@ -56,11 +56,15 @@ def item_rows(result: Selection) -> BarList:
 
 
 def table(result: Selection, most: int = tables.WINDOW) -> tables.TextTable:
-    """Lay out the items: all if there are few, else the lottery and its neighbours."""
+    """Lay out the items: all if there are few, else the chosen or those near them."""
     bars, total = item_rows(result), len(result.rows)
     first = max(min(facts(result)["sizes"]["in"] - 2, total - most), 0)
-    shown = slice(first, first + most)
-    rows = bars.rows[shown]
+    shown = [*range(total)][first : first + most]
+    if result.draw and total > most:
+        chosen = {row.item for row in result.rows if row.drawn}
+        by_fate = sorted(range(total), key=lambda at: bars.rows[at].label not in chosen)
+        shown = by_fate[:most]
+    rows = [bars.rows[at] for at in shown]
     ends = one_precision([end for row in rows for end in row.ends or ()])
     columns: tables.Columns = {
         tables.Number("rank"): [row.place for row in rows],
@@ -68,7 +72,7 @@ def table(result: Selection, most: int = tables.WINDOW) -> tables.TextTable:
             name(row.label, row.title or None) for row in rows
         ],
         tables.Number("interval"): [*map("{} to {}".format, ends[::2], ends[1::2])],
-        tables.Number("chance, %"): bars.columns["chance, %"][1][shown],
+        tables.Number("chance, %"): [bars.columns["chance, %"][1][at] for at in shown],
         tables.Column("result"): [row.word for row in rows],
     }
     hidden = total - len(rows)
