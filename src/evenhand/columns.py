@@ -262,7 +262,7 @@ def time_series(values: object, what: str, source: Source) -> pl.Series:
                 times = times.str.to_datetime(time_unit="us", strict=False)
                 numbers = times.to_physical().cast(pl.Float64)
     rule = f"{what} must be a number, or a time such as 2026-11-18 09:30, got"
-    empty = numbers.is_null().arg_true()
+    empty = (~numbers.is_finite()).fill_null(value=True).arg_true()
     if len(empty):
         raise source.each((row, f"{rule} {quote(series[row])}", "") for row in empty)
     return numbers

@@ -108,9 +108,7 @@ def test_forged_records_differ(
     assert "First difference, in the decision" in audit.stdout
 
 
-def test_intervals_quotas_and_budgets_come_from_a_table(
-    intervals: str, tmp_path: Path
-) -> None:
+def test_intervals_and_quotas_come_from_a_table(intervals: str, tmp_path: Path) -> None:
     record, table = str(tmp_path / "r.json"), str(tmp_path / "t.csv")
     words = ("select", "--intervals", intervals, "--draw", "--seed", "3")
     quota = ("--places", "2", "--quota", "field=art:1-1", "--export", table)
@@ -122,8 +120,14 @@ def test_intervals_quotas_and_budgets_come_from_a_table(
     assert run("audit", record, intervals).exit_code == 0
     Path(intervals).write_text(INTERVALS.replace("b,3", "b,2"), encoding="utf-8")
     assert run("audit", record, intervals).exit_code == 1
-    paid = json.loads(run(*words, "--budget", "4", "cost", "--json").stdout)
-    assert (paid["places"], paid["draw"]["unspent"] >= 0) == (3, True)
+
+
+def test_comparisons_may_be_free_of_noise(tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text("winner,loser\na,b\na,c\nb,d\n", encoding="utf-8")
+    chosen = run("select", str(votes), "--places", "2", "--noise-free", "--json")
+    assert chosen.exit_code == 0, chosen.output
+    assert json.loads(chosen.stdout)["intervals"]["source"] == "comparisons"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +143,6 @@ def test_intervals_quotas_and_budgets_come_from_a_table(
             ("--places", "4", "--quota", "item=A:2-"),
             "'item=A:2-' with 1 instead of 2",
         ),
-        (("--budget", "x", "score"), "--budget must be a number"),
         (("--places", "4", "--intervals", CONFERENCE), "FILE or --intervals"),
     ],
 )

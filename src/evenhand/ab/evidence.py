@@ -16,6 +16,7 @@ the evidence that the second item is better.
 from __future__ import annotations
 
 import bisect
+import copy
 import math
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +25,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.errors import OptionError, RatingsError, must_be, quote
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    as_finite,
+    must_be,
+    quote,
+    refuse_option,
+    require_whole,
+)
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -310,15 +319,19 @@ class Monitor:
         planned: Sequence[int] | None = None,
     ) -> None:
         """Start a watch."""
-        if len(set(items)) != 2:
+        if len(items) != 2 or items[0] == items[1]:
             raise must_be("items", "two different labels", tuple(items))
-        if not 0 < alpha < 1:
+        if not isinstance(alpha, float) or not 0 < alpha < 1:
             raise must_be("alpha", "between 0 and 1", alpha)
         if design not in {"coins", "halves"}:
             raise must_be("design", "'coins' or 'halves'", design)
         if (design == "halves") != (planned is not None):
             rule = "the planned places of each item for halves, and for nothing else"
             raise must_be("planned", rule, planned)
+        if planned is not None and len(planned) != 2:
+            raise must_be("planned", "two numbers of places", planned)
+        for number in planned or ():
+            require_whole("planned", number, 0)
         self.items, self.design, self.alpha = tuple(items), design, alpha
         self.places_left = None if planned is None else list(planned)
         self.logs, self.largest = np.zeros(len(SLOPES)), 0.0
@@ -348,12 +361,12 @@ class Monitor:
                 f"item must be {quote(self.items[0])} or {quote(self.items[1])}, got "
                 f"{quote(item)}."
             )
+        if score is not None:
+            score = float(as_finite("score", score))
         first = item == self.items[0]
         share = self._probability(first, probability)
         if score is None:
             return
-        if not math.isfinite(score):
-            raise must_be("score", "a finite number, or None", score)
         parts = (np.asarray(part) for part in (first, self._place(score), share))
         self.logs += log_factors(*parts)
         self.n += 1
@@ -366,6 +379,7 @@ class Monitor:
         """Return the probability of the first item, and take a planned place."""
         if probability is not None and not 0 < probability < 1:
             raise must_be("probability", "between 0 and 1", probability)
+        refuse_option("probability", probability and self.places_left, "with halves")
         if self.places_left is None:
             return 0.5 if probability is None else probability
         share = self.places_left[0] / max(sum(self.places_left), 1)
@@ -403,8 +417,8 @@ class Monitor:
 
     def to_dict(self) -> dict[str, Json]:
         """Return all that it holds, as JSON can keep it."""
-        kept: dict[str, Any] = dict(vars(self))
-        return kept | {"items": list(self.items), "logs": self.logs.tolist()}
+        kept = vars(self) | {"items": list(self.items), "logs": self.logs.tolist()}
+        return copy.deepcopy(kept)
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Monitor:
@@ -417,6 +431,6 @@ class Monitor:
         names = vars(cls())
         if set(kept) != set(names):
             raise OptionError("A watch must be what Monitor.to_dict returned.")
-        vars(monitor).update(kept)
+        vars(monitor).update(copy.deepcopy(dict(kept)))
         monitor.items, monitor.logs = tuple(kept["items"]), np.array(kept["logs"])
         return monitor

@@ -8,6 +8,7 @@ import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import deciding
+from evenhand.errors import refuse_option
 from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand compare examples/designs.csv --design halves --seed 1
     """
+    refuse_option(
+        "--record", options["sequential"] and options["record"], "with --sequential"
+    )
     job = _shared.Job("compare", options)
 
     result = comparisons.compare(

@@ -51,10 +51,6 @@ drawing = partial(_options.option, group="Draw")
     "--quota quotas COLUMN=VALUE:LEAST-MOST...",
     "Places for a group of items, such as field=law:2-5, field=law:2- or field=law:-5.",
 )
-@deciding(
-    "--budget AMOUNT COLUMN",
-    "Choose as many as the money pays for; COLUMN has each item's cost.",
-)
 @deciding("--fix-in ITEM=REASON...", "Choose this item, whatever its scores.")
 @deciding("--fix-out ITEM=REASON...", "Leave this item out, whatever its scores.")
 @deciding(
@@ -98,15 +94,12 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     path, item = options["intervals"] or options["file"], options["item"]
     sources = {f"--{name}": options[name] for name in ("intervals", "secret", "seal")}
     secret = _secret(options)
-    quotas, budget = options.pop("quotas"), options.pop("budget")
+    quotas = options.pop("quotas")
     fixed = dict(_fixed_items(options))
-    if options["intervals"] and options["method"] == "adaptive":
+    instead = options["intervals"] or options["noise_free"]
+    if instead and options["method"] == "adaptive":
         options["method"] = None
     job = _shared.Job("select", options, sources)
-    if budget:
-        amount, column = budget
-        options["budget"] = _number(amount)
-        options["costs"] = lists.read_marks(path, what="cost", columns=(item, column))
     result = selection.select(
         job.ratings,
         **options,
@@ -150,13 +143,6 @@ def _fixed_items(options: dict[str, Any]) -> Any:  # noqa: ANN401 - pairs for a 
             if not equals or not reason.strip():
                 raise must_be(f"--fix-{side}", "ITEM=REASON, with a reason", text)
             yield item, (side, reason)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise must_be("--budget", "a number and a column of costs", text) from None
 
 
 def _quota(text: str, path: str, item: str | None) -> tuple[list[str], int, int | None]:

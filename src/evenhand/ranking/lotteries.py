@@ -11,10 +11,10 @@ whose upper ends reach its lower end. So the worst case is the least, over r, of
 first r chances plus the least ones among those. A threshold for each r, and for each
 item its distance below, make that linear.
 
-Every rule takes the chances nearest to a target that keep quotas, budget and fixed
-items: they are unique, and equal items have equal chances. In the target of `maximin`
-an item that certainly beats another is at least 1 higher, so that nobody can be drawn
-before an item that certainly beats them.
+Every rule takes the chances nearest to a target that keep quotas and fixed items: they
+are unique, and equal items have equal chances. In the target of `maximin` an item that
+certainly beats another is at least 1 higher, so that nobody can be drawn before an item
+that certainly beats them.
 
 References:
     Goldberg, Fanti and Shah (2025), arXiv 2506.19083. Mehrotra (1992), On the
@@ -26,7 +26,7 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize, sparse
@@ -82,8 +82,6 @@ class Field:
         places: How many are chosen.
         quotas: Groups that get at least or at most so many places.
         fixed: 1 for an item that is in, -1 for one that is out, 0 for the others.
-        costs: Cost of each item.
-        budget: What the chosen may cost on average.
     """
 
     low: Table
@@ -93,8 +91,6 @@ class Field:
     places: int
     quotas: tuple[Quota, ...] = ()
     fixed: Codes | None = None
-    costs: Table | None = None
-    budget: float | None = None
 
 
 def _read_slope(value: object) -> float | None:
@@ -122,13 +118,30 @@ class SelectionRule(Method):
         """Return the chance of each item, adding up to the number of places.
 
         Raises:
-            OptionError: If quotas, budget and fixed items cannot be met at once.
+            OptionError: If quotas and fixed items cannot be met at once.
         """
         _check_feasible(field)
         target = self.target(field)
         with one_thread(len(target)):
             chances = _search(field, target, worst_first=self.worst_first)
-        return _as_fractions(field, chances)
+        # Equal items have equal chances, also where the search is inexact.
+        kinds: list[Any] = [target, *(quota.members for quota in field.quotas)]
+        kinds += [field.low, field.high] if self.worst_first else []
+        kinds += [] if field.fixed is None else [field.fixed]
+        return _as_fractions(field, group_means(chances, *kinds))
+
+
+def group_means(values: Table, *kinds: Table) -> Table:
+    """Return the mean of the items that are alike in all of some columns.
+
+    Examples:
+        >>> group_means(np.array([0.2, 0.4, 1]), np.array([3, 3, 5])).round(9).tolist()
+        [0.3, 0.3, 1.0]
+    """
+    columns = np.column_stack(kinds)
+    groups = np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1)
+    means = np.bincount(groups, values) / np.bincount(groups)
+    return np.asarray(np.clip(means[groups], values.min(), values.max()))
 
 
 class MaximinRule(SelectionRule):
@@ -144,10 +157,8 @@ class MaximinRule(SelectionRule):
 
         Twice: 1 higher than what it beats whatever the shares, which are up to 1.
         """
-        intervals = np.column_stack([field.low, field.high])
-        groups = np.unique(intervals, axis=0, return_inverse=True)[1].reshape(-1)
-        means = np.bincount(groups, field.shares) / np.bincount(groups)
-        return np.asarray(means[groups] + 2 * count_certain(field.low, field.high)[0])
+        means = group_means(field.shares, field.low, field.high)
+        return np.asarray(means + 2 * count_certain(field.low, field.high)[0])
 
 
 class CutRule(SelectionRule):
@@ -295,8 +306,6 @@ def _limits(field: Field) -> tuple[list[str], Table, Table, Table]:
         (repr(q.name), q.members.astype(np.float64), q.least, q.most)
         for q in field.quotas
     ]
-    if field.costs is not None and field.budget is not None:
-        rows.append(("the cost", field.costs, -np.inf, field.budget))
     names, *numbers = zip(*rows, strict=True)
     weights, least, most = (np.array(column, np.float64) for column in numbers)
     return list(names), weights, least, most
@@ -322,7 +331,7 @@ def _check_feasible(field: Field) -> None:
         if not ends[0] - NEAR <= total <= ends[1] + NEAR:
             rule = " to ".join(f"{end:g}" for end in sorted({*ends} - {-np.inf}))
             raise OptionError(
-                f"quotas, budget and fixed items must leave room for {field.places} "
+                f"quotas and fixed items must leave room for {field.places} "
                 f"places, got {name} with {total:g} instead of {rule}. Change one."
             )
 
@@ -570,7 +579,7 @@ def _search(field: Field, target: Table, *, worst_first: bool) -> Table:
     """Return the chances nearest to a target, or of those with the best worst case."""
     if not worst_first:
         return _polish(field, target, _solve_with(field, set(), target, 1.0, 0.0), [])
-    if not field.quotas and field.fixed is None and field.costs is None:
+    if not field.quotas and field.fixed is None:
         inside, outside = split_certain(*_intervals(field))
         field = dataclasses.replace(field, fixed=inside.astype(np.int64) - outside)
     firsts = set(np.linspace(0, field.places, JOINING).astype(int).tolist())

@@ -28,7 +28,6 @@ from evenhand.claims import CONFIDENCE, Claim, Finding, Reportable, certify, tai
 from evenhand.designs.drawing import seal_of
 from evenhand.errors import (
     OptionError,
-    as_positive,
     must_be,
     require_text,
     require_whole,
@@ -46,6 +45,7 @@ from evenhand.ranking.lotteries import (
     Quota,
     SelectionRule,
     SharesRule,
+    group_means,
     worst_case,
 )
 from evenhand.ranking.ranking import DEFAULT, rank
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from evenhand.arrays import Flags, Table
     from evenhand.claims import Certificate, DataWarning, Json, Label
     from evenhand.formats import lists
-    from evenhand.randomness import Chance
     from evenhand.ranking.methods import RankMethod
     from evenhand.ranking.results import Ranking
     from evenhand.ranking.uncertainty import RankUncertainty
@@ -142,14 +141,12 @@ class LotteryDraw(NamedTuple):
         sealed_before: What the seal was published before, "scores" or "intervals", as
             declared; None if nobody said.
         streams: Names of the streams that the seed has for the draw.
-        unspent: What is left of the budget; None without one.
     """
 
     seed: int | None
     seal: str | None
     sealed_before: str | None
     streams: tuple[str, str]
-    unspent: float | None
 
 
 class Sensitivity(NamedTuple):
@@ -202,8 +199,7 @@ class Selection(Reportable):
         places: How many are chosen.
         rule: The rule that gave the chances, as text.
         worst_case: Least expected number of truly best items chosen, if all intervals
-            hold; None if it is not known. With a budget it is one less than the chances
-            say, as the draw may leave out the last item.
+            hold; None if it is not known.
         expected: Expected number of them by the model.
         rules: The same for the rule, then for all others.
         intervals: Where they come from: "model", "file" or "comparisons".
@@ -307,8 +303,6 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
     noise_free: bool = False,
     quotas: Quotas | None = None,
     fixed: Fixed | None = None,
-    budget: float | None = None,
-    costs: Mapping[Any, float] | None = None,
     sensitivity: int = 0,
     draw: bool | None = None,
     secret: str | None = None,
@@ -320,7 +314,7 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
 
     Args:
         ratings: Who gave what to which item, as for `rank`; left out with intervals.
-        places: How many items to choose; left out with a budget.
+        places: How many items to choose.
         rule: How chances follow from intervals: "maximin", "cut", "smooth", "shares" or
             "top", with options in brackets as "smooth(slope=0.2)"; or a value of
             `evenhand.ranking.lotteries`.
@@ -332,8 +326,6 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
             nothing else is used, whatever the scales.
         quotas: From a name to items, least and most (or None) of them to be chosen.
         fixed: From an item to "in" or "out" and the reason.
-        budget: What the chosen items may cost; sets the number of places.
-        costs: What each item costs, with a budget.
         sensitivity: How many scores to move by one step, to see how chances change.
         draw: Whether to draw; by default if there is a seed or a secret. With a secret
             and False the result names its seal, to be published before the draw.
@@ -360,7 +352,7 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         >>> [(row.item, row.group) for row in chosen.rows]
         [('x', 'lottery'), ('y', 'lottery'), ('z', 'out')]
     """
-    flags, mappings = (noise_free, draw), (quotas, fixed, costs)
+    flags, mappings = (noise_free, draw), (quotas, fixed)
     _require_kinds(rule, sealed_before, flags, mappings)
     chosen = as_method(rule, SelectionRule, "rule")
     seed = _seed(secret, sealed_before, rng, draw=draw)
@@ -373,9 +365,7 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         data = as_ratings(data, select, **reading)
 
     evidence = _weigh(data, method, noise_free=noise_free)
-    terms = _terms(
-        data.item_labels, evidence.values[0], places, quotas, fixed, (budget, costs)
-    )
+    terms = _terms(data.item_labels, evidence.values[0], places, quotas, fixed)
     field = _field(evidence, terms)
     chances, cost = _cost(chosen, field, evidence.beats)
     drawn = None if seed is None else draw_items(chances, field, seed)
@@ -385,10 +375,8 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         again = _weigh(moved, method, noise_free=noise_free)
         return _chances(chosen, _field(again, terms), again.beats)[0]
 
-    seal, unspent = None if secret is None else seal_of(secret), None
-    if drawn is not None and field.budget is not None and field.costs is not None:
-        unspent = field.budget - float(field.costs[drawn].sum())
-    origin = LotteryDraw(None if seal else seed, seal, sealed_before, STREAMS, unspent)
+    seal = None if secret is None else seal_of(secret)
+    origin = LotteryDraw(None if seal else seed, seal, sealed_before, STREAMS)
     facts: dict[str, Json] = {"level": CONFIDENCE, "method": str(method or DEFAULT)}
     findings = [Finding(ASSUMED[evidence.source], "declared", facts)]
     findings += [Finding("sets_not_listed", "void")] if cost.worst_case is None else []
@@ -409,8 +397,6 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
             "noise_free": noise_free,
             "quotas": quotas,
             "fixed": fixed,
-            "budget": budget,
-            "costs": costs,
             "sensitivity": sensitivity,
             "sealed_before": sealed_before,
         },
@@ -442,7 +428,7 @@ def _require_kinds(
             raise must_be("noise_free or draw", "True or False", flag)
     for mapping in mappings:
         if not isinstance(mapping, Mapping | None):
-            raise must_be("quotas, fixed and costs", "mappings", mapping)
+            raise must_be("quotas and fixed", "mappings", mapping)
 
 
 def _seed(
@@ -502,7 +488,6 @@ def _terms(
     places: int | None,
     quotas: Quotas | None,
     fixed: Fixed | None,
-    money: tuple[float | None, Mapping[Any, float] | None],
 ) -> Field:
     """Check what a selection must keep to, by item codes."""
     codes, total = {str(label): code for code, label in enumerate(labels)}, len(labels)
@@ -525,16 +510,9 @@ def _terms(
     )
     if np.sum([group.members for group in groups], axis=0).max(initial=0) > 1:
         raise OptionError("quotas must not share items: the draw keeps one of each.")
-    if groups and money[0] is not None:
-        raise OptionError("quotas must be left out with a budget: a draw keeps one.")
-    order = np.argsort(-estimate, kind="stable")
-    prices, paid = _read_costs(labels, order.tolist(), *money)
-    if places is not None and paid is not None:
-        raise OptionError("places must be left out with a budget, which says how many.")
-    places = places if paid is None else paid
     require_whole("places", places, 1, total - 1, "fewer than there are items")
     ends = estimate, estimate, estimate, estimate
-    return Field(*ends, int(places or 0), groups, sides, prices, money[0])
+    return Field(*ends, int(places or 0), groups, sides)
 
 
 def _whole_quotas(quotas: Quotas) -> Iterator[tuple[str, Any]]:
@@ -546,28 +524,6 @@ def _whole_quotas(quotas: Quotas) -> Iterator[tuple[str, Any]]:
         yield name, quota
 
 
-def _read_costs(
-    labels: Sequence[Label],
-    order: Sequence[int],
-    budget: float | None,
-    costs: Mapping[Any, float] | None,
-) -> tuple[Table | None, int | None]:
-    """Return the costs of items, and how many of them, in order, a budget pays for."""
-    if budget is None or costs is None:
-        if (budget is None) != (costs is None):
-            raise OptionError("budget must come with costs, and costs with a budget.")
-        return None, None
-    amounts = {str(label): cost for label, cost in costs.items()}
-    exact = [as_positive(f"cost of {x!r}", amounts.get(str(x))) for x in labels]
-    money = as_positive("budget", budget)
-    sums = itertools.accumulate(exact[code] for code in order)
-    paid = sum(total <= money for total in sums)
-    if paid in (0, len(labels)):
-        rule = "enough for the first item and not for all of them"
-        raise must_be("budget", rule, budget)
-    return np.array(exact, dtype=np.float64), paid
-
-
 def _field(evidence: ItemValues, terms: Field) -> Field:
     """Return what a rule sees; of comparisons, who is surely in, open or surely out."""
     (estimate, low, high), places = evidence.values, terms.places
@@ -575,7 +531,8 @@ def _field(evidence: ItemValues, terms: Field) -> Field:
         outside, width = len(low) - places, max(float(np.median(high - low)), 1.0)
         low = 2 * width * (1.0 * (low > outside) - (high <= outside))
         high = low + width
-    shares = evidence.sure.p_top(places)
+    # Shares are counted in draws, in which equal items differ by chance.
+    shares = group_means(evidence.sure.p_top(places), low, high, estimate)
     return replace(terms, low=low, high=high, estimate=estimate, shares=shares)
 
 
@@ -635,8 +592,6 @@ def _best_least(field: Field, sets: Flags) -> float:
         limit([[*np.ones(total), 0]], field.places, field.places),
         *(limit([[*group.members, 0]], *group[2:]) for group in field.quotas),
     ]
-    if field.costs is not None:
-        limits.append(limit([[*field.costs, 0]], -np.inf, field.budget))
     fixed = np.zeros(total) if field.fixed is None else field.fixed
     bounds = optimize.Bounds([*(fixed > 0), 0], [*(fixed >= 0), field.places])
     aim = np.append(np.zeros(total), -1.0)
@@ -650,8 +605,6 @@ def _cost(
 ) -> tuple[Chances, RuleCost]:
     """Return chances by a rule, and what it costs."""
     chances, worst = _chances(rule, field, beats)
-    if worst is not None and field.costs is not None:
-        worst = max(worst - 1, 0.0)
     expected = np.array([*map(float, chances)]) @ field.shares
     return chances, RuleCost(str(rule), worst, float(expected))
 
@@ -718,13 +671,11 @@ def draw_items(chances: Sequence[Fraction], field: Field, seed: int) -> list[boo
 
     Those of the lottery, by estimate, are put into a random order, those of each quota
     together, and laid end to end, each as long as its chance. Marks stand at every
-    whole step from a random start; who is under a mark is chosen. With costs, two items
-    at a time trade chances so that the expected cost stays, until one of them is in or
-    out; if one is left, it is out.
+    whole step from a random start; who is under a mark is chosen.
 
     Args:
         chances: Exact chances, by item code.
-        field: Estimates, quotas and costs.
+        field: Estimates and quotas.
         seed: Where the draw comes from.
 
     Examples:
@@ -741,9 +692,6 @@ def draw_items(chances: Sequence[Fraction], field: Field, seed: int) -> list[boo
         key=lambda code: [not members[code] for members in groups],
     )
     source = randomness.stream(seed, LOTTERY)
-    if field.costs is not None:
-        costs = [Fraction(cost) for cost in field.costs.tolist()]
-        return _trade(list(chances), lottery, costs, randomness.Drawn(source))
     drawn = [chance == 1 for chance in chances]
     steps = math.lcm(*(chances[code].denominator for code in lottery))
     end = -Fraction(randomness.below(source, steps), steps)
@@ -751,17 +699,3 @@ def draw_items(chances: Sequence[Fraction], field: Field, seed: int) -> list[boo
         begin, end = end, end + chances[code]
         drawn[code] = math.ceil(end) > math.ceil(begin)
     return drawn
-
-
-def _trade(
-    chances: list[Fraction], lottery: list[int], costs: list[Fraction], coins: Chance
-) -> list[bool]:
-    while len(lottery) > 1:
-        a, b = lottery[:2]
-        up = min((1 - chances[a]) * costs[a], chances[b] * costs[b])
-        down = min(chances[a] * costs[a], (1 - chances[b]) * costs[b])
-        money = up if coins.coin(down / (up + down)) else -down
-        chances[a] += money / costs[a]
-        chances[b] -= money / costs[b]
-        lottery = [code for code in lottery if 0 < chances[code] < 1]
-    return [chance == 1 for chance in chances]
