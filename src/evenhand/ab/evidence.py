@@ -112,10 +112,10 @@ def places(scores: Floats, times: Floats | None = None) -> Floats:
     if times is not None:
         starts = np.searchsorted(times, times)
     ends = np.where(starts < REMEMBERED, starts, starts // REMEMBERED * REMEMBERED)
-    found, firsts = np.unique(ends, return_index=True)
+    distinct, firsts = np.unique(ends, return_index=True)
     z = np.zeros(len(scores))
     bounds = pairwise([*firsts.tolist(), len(scores)])
-    for end, (begin, stop) in zip(found.tolist(), bounds, strict=True):
+    for end, (begin, stop) in zip(distinct.tolist(), bounds, strict=True):
         past = np.sort(scores[max(end - REMEMBERED, 0) : end])
         below = sum(np.searchsorted(past, scores[begin:stop], side) for side in SIDES)
         z[begin:stop] = below / max(end - max(end - REMEMBERED, 0), 1) - (end > 0)

@@ -469,7 +469,9 @@ def _solve(program: _Program, start: float) -> Table:
                 break
             point = newton.step()
     if best_error > ENOUGH:
-        raise ConvergenceError("The chances of the lottery did not converge.")
+        raise ConvergenceError(
+            "The chances of the lottery did not converge. Try another rule: cut."
+        )
     return best.unknowns
 
 
@@ -592,7 +594,9 @@ def _search(field: Field, target: Table, *, worst_first: bool) -> Table:
         if worst_case(chances, *_intervals(field)) >= goal:
             return chances
         price *= 10
-    raise ConvergenceError("The chances of the lottery did not converge.")
+    raise ConvergenceError(
+        "The chances of the lottery did not converge. Try another rule: cut."
+    )
 
 
 def _solve_with(
