@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import pytest
 import evenhand as eh
 from evenhand.ab.evidence import STEEPNESS, Monitor, bets, log_factors, places, watch
 from evenhand.errors import EvenhandError
+from tests.commands import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -328,3 +331,20 @@ def test_times_are_read_as_times() -> None:
     days = eh.compare(frame, order="day", **by_day, **COLUMNS).sequential
     numbered = frame.with_columns(number=pl.col("when") // 20)
     assert days == eh.compare(numbered, order="number", **by_day, **COLUMNS).sequential
+
+
+def test_the_record_of_a_watch_is_audited(tmp_path: Path) -> None:
+    table, record = str(tmp_path / "ab.csv"), str(tmp_path / "r.json")
+    ab_frame(120).with_columns(who=pl.int_range(120)).write_csv(table)
+    columns = ("--reviewer", "who", "--item", "variant", "--score", "stars")
+    watched = ("--sequential", "--order", "day", "--design", "coins", "--seed", "1")
+    result = run("compare", table, *columns, *watched, "--record", record)
+    assert result.exit_code == 0, result.output
+    assert "--order day" in result.stderr
+    audit = run("audit", record, table, *columns, "--order", "day")
+    assert audit.exit_code == 0, audit.output
+    text = Path(record).read_text("utf-8")
+    forged = re.sub(r'("e_first": ?)', r"\g<1>1", text)
+    assert forged != text
+    Path(record).write_text(forged, "utf-8")
+    assert run("audit", record, table, *columns, "--order", "day").exit_code == 1

@@ -182,6 +182,8 @@ class Comparison(Reportable):
         test_fields: dict[str, Any] = {} if self.test is None else asdict(self.test)
         if self.test is not None:
             test_fields["assumes"] = [finding.text for finding in self.test.assumes]
+        facts = asdict(self.sequential).items() if self.sequential else ()
+        watch: Json = {name: as_json(part) for name, part in facts}
         return {
             "schema": "evenhand.compare/1",
             "items": list(self.items),
@@ -197,7 +199,7 @@ class Comparison(Reportable):
                 for name, part in test_fields.items()
                 if name not in P_VALUES
             },
-            **({"sequential": asdict(self.sequential)} if self.sequential else {}),
+            **({"sequential": watch} if watch else {}),
             **tail(self),
         }
 
@@ -356,7 +358,8 @@ def compare(
     watch = None
     if sequential:
         watch = evidence.watch_ratings(first, sides.items, declared, alpha)
-    used = {"pairing": outcome.pairing, "test": test, "both": both}
+    used: dict[str, Json] = {"pairing": outcome.pairing, "test": test, "both": both}
+    used |= {"sequential": True, "alpha": alpha} if sequential else {}
     return Comparison(
         items=sides.items,
         winner=sides.items[0 if outcome.first_wins else 1],

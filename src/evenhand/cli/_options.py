@@ -221,6 +221,13 @@ RARE_OPTIONS = (
         default=None,
     ),
 )
+watch_options = options(
+    rare("--order COLUMN", "When an item was assigned: a number or a time."),
+    rare(
+        "--probability COLUMN",
+        "Probability with which the first item was to be assigned, as in a ramp-up.",
+    ),
+)
 MANY_OPTIONS = (
     reading(
         "--companion --with companion FILE",

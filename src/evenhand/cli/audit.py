@@ -38,6 +38,7 @@ DIFFERS = 1
 @option("--secret FILE", "The secret that was revealed.")
 @option("--names FILE", "For a bundle, the organiser's key of the codes.")
 @option("--receipts FILE", "For a bundle, the receipt you saved as a reviewer.")
+@_options.watch_options
 @_options.reading_options(file=False)
 @_options.output_options
 @click.pass_context

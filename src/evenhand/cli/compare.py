@@ -8,7 +8,6 @@ import click
 
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import deciding
-from evenhand.errors import refuse_option
 from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
@@ -50,11 +49,7 @@ else:
     "settled. Needs --order COLUMN (when an item was assigned) and --design coins, or "
     "--probability COLUMN (with which the first item was to be assigned).",
 )
-@_options.rare("--order COLUMN", "When an item was assigned: a number or a time.")
-@_options.rare(
-    "--probability COLUMN",
-    "Probability with which the first item was to be assigned, as in a ramp-up.",
-)
+@_options.watch_options
 @_options.explain_option
 @_options.extra_options()
 @_options.record_option
@@ -72,9 +67,6 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand compare examples/designs.csv --design halves --seed 1
     """
-    refuse_option(
-        "--record", options["sequential"] and options["record"], "with --sequential"
-    )
     job = _shared.Job("compare", options)
 
     result = comparisons.compare(

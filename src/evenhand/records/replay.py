@@ -73,6 +73,10 @@ CLUSTERED = (
     "Its intervals come from clusters, and the ratings were read without them. Name "
     "their column with --column cluster=COLUMN, or cluster= of read_ratings."
 )
+WATCHED = (
+    "It was watched in the order of assignment, and the ratings were read without it. "
+    "Name its column with --order COLUMN, or order= of read_ratings."
+)
 KEYLESS = (
     "The decision shows reviewers by codes, and its draws follow the order of their "
     "names. Give their key with --anonymise, and the file that was read."
@@ -424,6 +428,9 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
     if in_clusters and getattr(ratings, "cluster_codes", None) is None:
         trail.skip("decision", CLUSTERED)
         return
+    if "sequential" in result and getattr(ratings, "order", None) is None:
+        trail.skip("decision", WATCHED)
+        return
     drawn = drawn if came else None
     backing = _backing(result, drawn) if drawn else "declared"
     if drawn is not None and drawn.seal is None:
@@ -532,6 +539,9 @@ def _decide(
         ) from error
     replay: dict[str, Any] = {**again.to_dict()}
     if secret == "":
+        taken = sum(bool(row["drawn"]) for row in result["rows"])
+        says = "So many are drawn.", "So many are not drawn."
+        trail.hold("places", replay["places"], taken, *says, field="result.rows")
         replay |= {"draw": result["draw"], "parameters": parameters}
         for row, stated in zip(replay["rows"], result["rows"], strict=False):
             row["drawn"] = stated["drawn"]
