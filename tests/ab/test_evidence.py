@@ -344,7 +344,7 @@ def test_the_record_of_a_watch_is_audited(tmp_path: Path) -> None:
     audit = run("audit", record, table, *columns, "--order", "day")
     assert audit.exit_code == 0, audit.output
     text = Path(record).read_text("utf-8")
-    forged = re.sub(r'("e_first": ?)', r"\g<1>1", text)
+    forged = re.sub(r'("e_first": ?)0', r"\g<1>9", text)
     assert forged != text
     Path(record).write_text(forged, "utf-8")
     assert run("audit", record, table, *columns, "--order", "day").exit_code == 1
