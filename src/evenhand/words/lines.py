@@ -172,9 +172,10 @@ def watch_sentences(result: Comparison) -> list[str]:
         )
     sentences.append(
         "The first p-value is for one planned look, this one for any number. It "
-        "assumes that the order is that of assignment, that whoever answered would "
-        "have answered in time for the other item too, and that nobody saw interim "
-        "results."
+        "assumes that items were assigned in this order with the stated probabilities, "
+        "that nobody chose who came next by what they would get, that whoever answered "
+        "would have answered in time for the other item too, and that nobody saw "
+        "interim results."
     )
     return sentences
 
