@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import evenhand as eh
 from docs import cases
 from evenhand.words import selections
+from evenhand.words.page import Replay, report
 from tests.words.test_report_browser import (
     CHROMIUM,
     DESK,
@@ -164,3 +165,13 @@ def test_everybody_can_read_it_and_find_theirs(tab: Page, tmp_path: Path) -> Non
     assert status == (
         f"{row.item} had a chance of {100 * float(row.chance):.3g}%; it was not drawn."
     )
+
+
+def test_a_public_page_names_no_folder_of_its_maker() -> None:
+    typed = "evenhand select /home/ada/panel.csv --places 4 --secret /home/ada/s.json"
+    replay = Replay(typed, "evenhand audit /home/ada/r.json panel.csv")
+    chosen = panel(SECRETS[0])
+    text = report(chosen.ratings, chosen, replay=replay)  # type: ignore[arg-type]  # read
+    assert "evenhand select panel.csv --places 4 --secret s.json" in text
+    assert "evenhand audit r.json panel.csv" in text
+    assert "/home/ada" not in text

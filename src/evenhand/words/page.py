@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +159,20 @@ def _selection_page(result: Selection, replay: Replay) -> str:
     shell = {"script": script, "policy": _policy(script), "style": asset("style.css")}
     shell |= {"kind": "Selection", "version": version()}
     template = templates().get_template("selection.html.j2")
-    return template.render(shell, replay=replay, **selections.page_facts(result))
+    shown = replace(
+        replay,
+        command=_without_folders(replay.command),
+        audit=replay.audit and _without_folders(replay.audit),
+    )
+    return template.render(shell, replay=shown, **selections.page_facts(result))
+
+
+def _without_folders(command: str) -> str:
+    """Cut absolute paths to their names: a public page must not say who ran it."""
+    if command.startswith("evenhand."):
+        return command
+    words = shlex.split(command)
+    return shlex.join(w.rpartition("/")[2] if w[:1] == "/" else w for w in words)
 
 
 @working("Drawing")
