@@ -142,7 +142,7 @@ def test_ranks_show_every_interval_and_count_those_that_are_open() -> None:
     ]
     assert [point["kind"] for point in points] == [row.side for row in rows.items]
     assert rows.top is not None
-    crossing = f" {len(rows.top.open)} items are open at the cut"
+    crossing = f" {len(rows.top.open)} items are too close to call at the cut"
     assert crossing in chart["description"]
     caption = " ".join(chart["title"]["subtitle"])
     assert "if the model fitted for them is right" in caption
@@ -249,7 +249,7 @@ def test_pictures_are_written_as_png_and_svg(tmp_path: Path) -> None:
     assert paths[1].read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     picture = paths[0].read_text(encoding="utf-8")
     assert picture.startswith("<svg")
-    assert "Ranks and how far they are settled" in picture
+    assert "Ranks and their intervals" in picture
     assert "P05" in picture
 
 

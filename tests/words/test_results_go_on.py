@@ -63,6 +63,19 @@ def test_two_lists_can_be_reported_and_drawn(tmp_path: Path) -> None:
     assert found.plot().to_dict()["title"]["text"]
 
 
+def test_marks_are_drawn_with_their_pass_mark() -> None:
+    found = eh.grade(WORKSHOP, passing=4, rng=7)
+    chart = found.plot().to_dict()
+    assert "pass mark" in " ".join(chart["title"]["subtitle"])
+    lines, dots, line = (
+        [*chart["datasets"][layer["data"]["name"]]] for layer in chart["layer"]
+    )
+    drawn = {(row["low"], row["value"], row["high"]) for row in lines}
+    assert drawn == {(row.low, row.mark, row.high) for row in found.items}
+    assert [row["at"] for row in line] == [4]
+    assert dots == lines
+
+
 def test_what_is_kept_is_no_part_of_the_answer() -> None:
     one, two = (
         eh.Ratings(["a", "a"], items, [1, 2]) for items in (["x", "y"], ["x", "y"])

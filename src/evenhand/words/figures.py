@@ -17,10 +17,16 @@ from evenhand._outputs import Output
 from evenhand.ab.comparison import Comparison
 from evenhand.diagnosis.check import Check
 from evenhand.errors import OptionError
+from evenhand.grading import Grades
 from evenhand.ranking.results import Ranking
 from evenhand.ranking.selection import Selection
 from evenhand.words.lines import score_shares
-from evenhand.words.pictures import ranking_rows, reviewer_rows, score_strips
+from evenhand.words.pictures import (
+    grade_rows,
+    ranking_rows,
+    reviewer_rows,
+    score_strips,
+)
 from evenhand.words.selections import KINDS, facts
 from evenhand.words.tables import window
 from evenhand.words.text import distinct, sentences, shorten
@@ -33,7 +39,6 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand.grading import Grades
     from evenhand.ratings import Ratings
     from evenhand.words.pictures import BarList, BarRow
 
@@ -43,6 +48,8 @@ WIDTH, ROW = 640, 20
 CAPTION = 105
 # Strictest and most lenient reviewers that are drawn.
 STRICTEST = 20
+# Highest marks that are drawn.
+MARKS = 60
 UP = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=200))
 ACROSS = alt.Scale(zero=False, nice=False, padding=12)
 # Colours of what is in, open and out, and of two items.
@@ -54,7 +61,7 @@ def figures_of(
     result: Ranking | Comparison | Check | Grades | Selection,
     check: Check | None = None,
 ) -> dict[str, Figure]:
-    """Draw a ranking, a comparison or a check.
+    """Draw a result.
 
     Args:
         ratings: The ratings.
@@ -63,8 +70,8 @@ def figures_of(
 
     Returns:
         Charts by name, those for which there are numbers: "ranks" of a ranking,
-        "shares" of a comparison if there are few different scores, else "scores", and
-        "strictness" of a check.
+        "shares" of a comparison if there are few different scores, else "scores",
+        "strictness" of a check, and "marks".
 
     Examples:
         >>> from evenhand import Ratings, compare
@@ -74,6 +81,8 @@ def figures_of(
     """
     if isinstance(result, Selection):
         return _chances(result)
+    if isinstance(result, Grades):
+        return _marks(result)
     if isinstance(result, Comparison):
         return _shares(result) or _scores(ratings, result)
     charts = _ranks(result) if isinstance(result, Ranking) else {}
@@ -138,15 +147,27 @@ def _ranks(result: Ranking) -> dict[str, Figure]:
     rows = by_rank[places.start : places.stop]
     if not all(row.ends for row in by_rank):
         return {}
+    layers, height = _intervals(bars, rows, _places(rows)), ROW * len(rows)
+    return add_title(
+        "ranks", layers, height, result=result, cut=bars.cut, shown=len(rows)
+    )
+
+
+def _places(rows: Sequence[BarRow]) -> list[str]:
+    """Name items behind their ranks."""
     names = []
     for row in rows:
         # A bare number after a rank would be taken for part of it.
         prefix = "item " if isinstance(row.label, int) and not row.title else ""
         names.append(f"{row.place}. {prefix}{row.label} {row.title}".strip())
-    layers, height = _intervals(bars, rows, names), ROW * len(rows)
-    return add_title(
-        "ranks", layers, height, result=result, cut=bars.cut, shown=len(rows)
-    )
+    return names
+
+
+def _marks(result: Grades) -> dict[str, Figure]:
+    bars = grade_rows(result)
+    rows = bars.rows[:MARKS]
+    layers = _intervals(bars, rows, _places(rows))
+    return add_title("marks", layers, ROW * len(rows), result=result, shown=len(rows))
 
 
 def _chances(result: Selection) -> dict[str, Figure]:
