@@ -19,6 +19,7 @@ import uvicorn
 from axe_playwright_python.base import AXE_SCRIPT
 from starlette.testclient import TestClient
 
+from evenhand.web import reads
 from evenhand.web.jobs import warm
 from evenhand.web.running import Address, Served, listen
 from tests.commands import run
@@ -130,8 +131,16 @@ class Desk:
     def do(self, slug: str, *actions: str, **data: str) -> None:
         """Do something with an evaluation that its state allows."""
         for action in actions:
-            answer = self.post(f"/e/{slug}/{action}", **data)
+            more = {"title": self.title(slug), **data} if action == "close" else data
+            answer = self.post(f"/e/{slug}/{action}", **more)
             assert answer.status_code == 303, (action, words(answer))
+
+    def title(self, slug: str) -> str:
+        """Return the title, which closing asks for."""
+        with self.served.store.read() as connection:
+            row = reads.evaluation(connection, slug)
+        assert row is not None
+        return row.title
 
     def refuse(self, path: str, status: int, says: str = "", **data: str) -> None:
         """Ask for something that is refused with a sentence."""

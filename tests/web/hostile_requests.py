@@ -36,7 +36,7 @@ import schemathesis
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError
-from evenhand.web import actions, guard, organiser
+from evenhand.web import actions, guard
 from evenhand.web.app import ROUTES
 from evenhand.web.preview import Preview, preview
 from evenhand.web.running import Address, Served
@@ -104,7 +104,9 @@ FIELDS |= {"/e/{slug}/publish": ("ratings",), "/e/{slug}/invite": ("name",)}
 FIELDS |= {"/e/{slug}/jobs/{kind}": ("method",)}
 PARTS = {
     "{repair}": ["absent", "reserve", "substitute", "link"],
-    "{action}": ["open", "unseal", "close", "look", "extend", "pause", "resume"],
+    "{action}": [
+        *("open", "unseal", "close", "reopen", "look", "extend", "pause", "resume"),
+    ],
     "{kind}": ["check", "decision"],
     "{number:int}": ["1", "2", "99"],
     "{place:int}": ["1", "2", "3", "0", "99", str(10**20)],
@@ -470,7 +472,7 @@ async def _block(fuzzed: Fuzzed, many: int, seed: str, more: Sequence[Request]) 
         await fuzzed.ask(request)
     for request in more:
         await fuzzed.ask(request)
-    while organiser._running:  # noqa: SLF001 - so that no job is left behind
+    while fuzzed.served.site.running:  # so that no job is left behind
         await asyncio.sleep(0)
 
 

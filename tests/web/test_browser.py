@@ -280,6 +280,14 @@ def replace(room: Room, desk: Page, slug: str, name: str) -> str:
     return desk.locator(".links input[readonly]").last.input_value()
 
 
+def close(room: Room, desk: Page) -> None:
+    """Close after typing the title."""
+    desk.get_by_role("link", name="Close").click()
+    room.look(desk, "close")
+    desk.get_by_label("Type the title").fill(FORM["title"])
+    desk.get_by_role("button", name="Close now").click()
+
+
 def test_from_two_lists_to_an_audited_decision(room: Room, tmp_path: Path) -> None:
     desk, slug, links = seal(room)
     everybody = list(links.values())
@@ -300,7 +308,7 @@ def test_from_two_lists_to_an_audited_decision(room: Room, tmp_path: Path) -> No
     assert desk.locator(".rows li").count() == 1
     desk.goto(f"{room.base}/e/{slug}")
     expect(desk.get_by_text("all are in")).to_be_visible()
-    desk.get_by_role("button", name="Close").click()
+    close(room, desk)
     first.reload()
     expect(first.get_by_text("This evaluation is closed.")).to_be_visible()
     desk.get_by_role("button", name="Decide").click()

@@ -119,7 +119,7 @@ def decide(events: Events, files: Files, **other: object) -> None:
         drawn = assignment_from(parse(text.encode(), "a"), "a", drawn)
     assert drawn is not None
     bodies = {n: e["private"]["body"] for n, e in enumerate(events, 1) if e["private"]}
-    rows, _ = collect(events, bodies, drawn, keep_unfinished=False)
+    rows, _ = collect(events, bodies, drawn, keep_unfinished=lists["keep_unfinished"])
     text = ratings_csv(rows, {row[0]: row[1] for row in lists["items"]})
     files["ratings.csv"] = text.encode()
     secret = json.loads(files["secret.json"])["secret"]

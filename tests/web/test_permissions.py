@@ -39,6 +39,7 @@ TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "GET /e/{slug}": ("member", ANY, (200, 303)),
     "GET /e/{slug}/edit": ("member", ANY, (200, 303)),
     "GET /e/{slug}/progress.json": ("member", ANY, (200,)),
+    "GET /e/{slug}/close": ("member", ("open",), (200,)),
     "GET /e/{slug}/links": ("member", ALL[:2], (200,)),
     "GET /e/{slug}/links.csv": ("member", ALL[:2], (200,)),
     "GET /e/{slug}/links/print": ("member", ALL[:2], (200,)),

@@ -78,6 +78,7 @@ def screens(scene: Scene) -> dict[str, tuple[str, str, Act | None]]:
         "new, refused": ("member", "/e/new", press("Seal and draw", title="Talks")),
         "draft": ("member", f"{e['draft']}/edit", None),
         "draft, preview": ("member", f"{e['draft']}/edit", press("Preview")),
+        "close": ("member", f"{e['open']}/close", None),
         "links": ("member", f"{e['open']}/links", None),
         "links, too late": ("member", f"{e['closed']}/links", None),
         "sheet": ("member", f"{e['open']}/links/print", None),

@@ -127,6 +127,7 @@ def test_the_demonstration_and_the_server_around_it(tmp_path: Path) -> None:
             time.sleep(0.1)
         assert told == {"rated": 24, "given": 24, "state": "open"}
         form = {"csrf": page.text.partition('name="csrf" value="')[2][:64]}
+        form["title"] = "Demonstration: eight talks"
         for action in ("close", "jobs/decision"):
             text = client.post(f"{found[1]}/{action}", data=form).text
         while "is being worked out" in text:

@@ -55,7 +55,7 @@ def test_every_action_has_states_that_allow_it_and_others_that_refuse_it() -> No
         assert set(allowed) <= set(STATES)
         assert after is None or after in STATES
         for state in STATES:
-            stage = Stage(state, paused=action == "resume")
+            stage = Stage(state, paused=action == "resume", closed_at=NOON)
             found = refusal(action, stage, NOON)
             assert (found is None) == (state in allowed), (action, state)
             assert found is None or found.endswith(".")

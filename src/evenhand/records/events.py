@@ -35,6 +35,17 @@ def minute(at: datetime) -> str:
     return at.strftime(MINUTES)
 
 
+def minutes_between(first: str, last: str) -> float:
+    """Return how many minutes lie between two times of public lines.
+
+    Examples:
+        >>> minutes_between("2026-11-16T12:04Z", "2026-11-16T12:14Z")
+        10.0
+    """
+    start, end = (datetime.strptime(at, MINUTES) for at in (first, last))
+    return (end - start).total_seconds() / 60
+
+
 def _text_form(pattern: str) -> Form:
     """Return whether a value is a text of this pattern."""
     form = re.compile(pattern)
@@ -109,6 +120,7 @@ SAYS: Mapping[str, Forms] = {
     "begun": {},
     **dict.fromkeys(("rated", "recused", "cleared"), _RATED),
     "closed": dict.fromkeys(("ratings", "begun", "never_began"), _is_count),
+    "reopened": {},
     "valued": {"value": is_public_value},
     "looked": {},
     "decided": {

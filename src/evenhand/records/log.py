@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import RecordError
 from evenhand.records.canonical import canonical, decode, is_dict, text_hash
-from evenhand.records.events import BODIES, event_fault, minute
+from evenhand.records.events import BODIES, event_fault, minute, minutes_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +32,8 @@ DECIDE_PREFIX = "evenhand.decide/2:"
 SEED_BITS, HASH_BITS = 53, 256
 REPAIRS = ("absent", "reserve", "substitute")
 RATED = ("rated", "recused", "cleared")
+UNDO = 10
+"""Minutes in which a close can be undone, if nobody saw scores."""
 COLLECTED = ("closed", "decided", "published")
 RUNNING = ("sealed", "open")
 MOVES: dict[str, tuple[tuple[str, ...], str | None]] = {
@@ -51,6 +53,7 @@ MOVES: dict[str, tuple[tuple[str, ...], str | None]] = {
     "recused": (("open",), None),
     "cleared": (("open",), None),
     "closed": (("open",), "closed"),
+    "reopened": (("closed",), "open"),
     "valued": (("closed",), None),
     "looked": (("closed",), None),
     "decided": (COLLECTED, None),
@@ -313,7 +316,8 @@ class Rules:
         ]
         self._state, self._at, self._seal = "not made", "", ""
         self._draws, self._part, self._decided, self._begun = 0, 0, 0, 0
-        self._paused = self._looked = False
+        self._paused = self._looked = self._valued = False
+        self._closed_at = ""
         self._began: set[str] = set()
         self._last: dict[tuple[str, str], tuple[int, float | None]] = {}
 
@@ -362,8 +366,12 @@ class Rules:
             if n > self._holds:
                 miscounted = content["reviewers"] != self._left[self._part]
                 yield miscounted, "Its amendment is about another number of reviewers."
-        elif kind == "closed" and n > self._holds:
-            yield from self._check_counts(content)
+        elif kind == "closed":
+            self._closed_at = at
+            yield from self._check_counts(content) if n > self._holds else ()
+        elif kind == "reopened":
+            late = minutes_between(self._closed_at, at) > UNDO
+            yield late, f"A close can be undone for {UNDO} minutes only."
         elif kind == "decided":
             number = content.get("number")
             later = isinstance(number, int) and number > self._decided
@@ -391,7 +399,10 @@ class Rules:
         yield early, "The public value that was named at sealing had not been put in."
         late = kind == "valued" and (self._looked or not self._lacks_value)
         yield late, "There was no public value to be put in any more."
+        stands = kind == "reopened" and (self._looked or self._valued)
+        yield stands, "A close cannot be undone once scores or the value were seen."
         self._lacks_value = self._lacks_value and kind != "valued"
+        self._valued = self._valued or kind == "valued"
         stays = self._paused and after is None and kind != "resumed"
         self._paused = kind == "paused" or stays
         self._looked = self._looked or kind == "looked"

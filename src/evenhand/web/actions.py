@@ -415,8 +415,22 @@ def extend(
 
 
 def close(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
-    """Take no more ratings."""
-    _close(lock_for(connection, now, evaluation_id, "close"))
+    """Take no more ratings; a second time changes nothing."""
+    if lock(connection, now, evaluation_id).row.state != "closed":
+        _close(lock_for(connection, now, evaluation_id, "close"))
+
+
+def reopen(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
+    """Undo a close, soon after it and before anybody saw a score; the log keeps both.
+
+    Raises:
+        RefusedError: If the public value was entered: it would be known too early.
+    """
+    evaluation = lock_for(connection, now, evaluation_id, "reopen")
+    if public_value_in(reads.events(connection, evaluation_id)):
+        raise RefusedError("The public value was entered, so the close stands.")
+    evaluation.set(state="open", closed_head=None, closed_at=None)
+    evaluation.log("reopened")
 
 
 def _close(evaluation: LockedEvaluation) -> None:
@@ -648,8 +662,11 @@ def ask_job(
     if options.get("method", method) != method:
         raise RefusedError(f"The method {method} was sealed. There is no other.", 422)
     look(connection, now, evaluation_id)
-    numbers = [job.number for job in reads.jobs(connection, evaluation_id, kind)]
-    number = max(numbers, default=0) + 1
+    jobs = reads.jobs(connection, evaluation_id, kind)
+    if jobs and jobs[-1].state != "failed":
+        # Asked for again, it would be the same: whoever clicks twice sees the first.
+        return jobs[-1].number
+    number = len(jobs) + 1
     job = {"kind": kind, "number": number, "options": json.dumps({"method": method})}
     evaluation.insert(t.job, {**job, "state": "waiting", "asked_at": t.stamp(now)})
     return number
@@ -665,14 +682,14 @@ def end_job(
 ) -> None:
     """Write down what a job found, and log a decision."""
     evaluation = lock(connection, now, evaluation_id)
-    if evaluation.row.state == "purged":
-        return
+    jobs = {job.number: job for job in reads.jobs(connection, evaluation_id, kind)}
+    if number not in jobs or jobs[number].state != "waiting":
+        return  # it was deleted, or another process was faster
     failed = result.get("error")
     evaluation.update(
         t.job,
         t.job.c.kind == kind,
         t.job.c.number == number,
-        t.job.c.state == "waiting",
         state="failed" if failed else "done",
         done_at=t.stamp(now),
         **{name: result.get(name) for name in ("record", "report", "error")},

@@ -63,6 +63,7 @@ ROUTES = [
     Route("/e/{slug}", organiser.show),
     Route("/e/{slug}/edit", organiser.edit),
     Route("/e/{slug}/progress.json", organiser.progress),
+    Route("/e/{slug}/close", organiser.close),
     Route("/e/{slug}/links", organiser.links),
     Route("/e/{slug}/links.csv", organiser.links_csv),
     Route("/e/{slug}/links/print", organiser.links_sheet),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,7 @@ from evenhand.web.site import (
     site_of,
     state_of,
 )
-from evenhand.web.states import COLLECTED, refusal
+from evenhand.web.states import COLLECTED, refusal, undo_until
 from evenhand.web.store import link_token
 from evenhand.web.writer import FAILURES, RefusedError, UnsavedError
 from evenhand.words.lines import from_json, headline
@@ -60,6 +61,7 @@ SIMPLE = {
     "open": actions.open_now,
     "unseal": actions.unseal,
     "close": actions.close,
+    "reopen": actions.reopen,
     "look": actions.look,
     "withdraw": actions.withdraw,
 }
@@ -70,7 +72,6 @@ LISTED = ("items", "reviewers", "reserves", "conflicts")
 LOG = logging.getLogger("evenhand.web")
 CSV = "text/csv; charset=utf-8"
 BACK_IN = 5
-_running: set[asyncio.Task[None]] = set()
 
 
 def _own(request: Request) -> dict[str, Any]:
@@ -345,7 +346,11 @@ def _evaluation_page(
         candidates=_candidates(lists),
         value=public_value_in(events),
         nonces=len(nonces_in(events)),
-        unfinished=_unfinished_note(people, keep=lists["keep_unfinished"]),
+        unfinished=absence.unfinished_price(
+            [person.name for person in _who_lacks_ratings(people)],
+            keep=lists["keep_unfinished"],
+        ),
+        undo=undo_until(stage, site.now()),
         may=lambda action: refusal(action, stage, site.now()) is None,
         closes=clock.for_form(t.moment(row.closes_at), row.zone),
         closed_at=t.moment(row.closed_at) or stage.ends_at,
@@ -355,15 +360,11 @@ def _evaluation_page(
     )
 
 
-def _unfinished_note(people: Iterable[Progress], *, keep: bool) -> str:
-    stopped = [
-        person.name
-        for person in people
-        if person.begun_at and person.rated + person.recused < person.given
+def _who_lacks_ratings(people: Iterable[Progress]) -> list[Progress]:
+    """Return who began and has not rated all their items."""
+    return [
+        person for person in people if person.begun_at and person.rated < person.given
     ]
-    recused = [person.name for person in people if person.recused]
-    names = list(dict.fromkeys([*stopped, *recused]))
-    return absence.unfinished_price(names, keep=keep)
 
 
 def _candidates(lists: Mapping[str, Any]) -> str:
@@ -412,6 +413,35 @@ async def progress(request: Request) -> Response:
     return JSONResponse(body, headers={"etag": mark})
 
 
+async def close(request: Request) -> Response:
+    """Say what closing does, and ask for the title."""
+    return _close_page(request, own_evaluation(request))
+
+
+def _close_page(
+    request: Request, row: Evaluation, status: int = 200, error: str = ""
+) -> Response:
+    site = site_of(request)
+    why = refusal("close", row.stage(), site.now())
+    if why is not None:
+        return _refusal_page(request, row, RefusedError(why))
+    with site.store.read() as connection:
+        people = reads.progress(connection, row.id)
+        keep = reads.lists(connection, row.id)["keep_unfinished"]
+        unrated = dict(reads.coverage(connection, row.id)).get(0, 0)
+    context: dict[str, Any] = {
+        "unfinished": _who_lacks_ratings(people),
+        "never_began": [
+            person.name for person in people if person.given and not person.begun_at
+        ],
+        "keep": keep,
+        "unrated": unrated,
+    }
+    return page(
+        request, "close", status, row=row, error=error, **context, **_own(request)
+    )
+
+
 async def _own_form(request: Request) -> tuple[Evaluation, dict[str, str]]:
     """Return an evaluation, and the form that one of its organisers sent.
 
@@ -441,6 +471,8 @@ async def change(request: Request) -> Response:
     """Do one of the simple actions."""
     row, form = await _own_form(request)
     action = _choice(request, "action", ACTIONS)
+    if action == "close" and form.get("title", "").strip() != row.title:
+        return _close_page(request, row, 422, "Type the title exactly to close it.")
 
     def do(connection: sa.Connection, now: datetime) -> None:
         if action == "extend":
@@ -682,34 +714,39 @@ async def job(request: Request) -> Response:
 
 
 def start_job(site: Site, evaluation_id: int, kind: str, number: int) -> None:
-    """Start a job and go on."""
-    task = asyncio.get_running_loop().create_task(
-        _work(site, evaluation_id, kind, number)
-    )
-    _running.add(task)
-    task.add_done_callback(_running.discard)
+    """Start a job that waits, unless it is being worked out, and go on."""
+    key = (evaluation_id, kind, number)
+    if key not in site.running:
+        task = asyncio.get_running_loop().create_task(_work(site, *key))
+        site.running[key] = task
+        task.add_done_callback(lambda _: site.running.pop(key))
 
 
 async def _work(site: Site, evaluation_id: int, kind: str, number: int) -> None:
+    while True:
+        with contextlib.suppress(*FAILURES, UnsavedError):
+            await _work_once(site, evaluation_id, kind, number)
+            return
+        await asyncio.sleep(BACK_IN)
+
+
+async def _work_once(site: Site, evaluation_id: int, kind: str, number: int) -> None:
     try:
         with site.store.read() as connection:
+            jobs = reads.jobs(connection, evaluation_id, kind)
+            if all(job.number != number or job.state != "waiting" for job in jobs):
+                return
             task = task_of(connection, evaluation_id, kind)
         result = await site.workers.run(compute, task)
     except FAILURES:
-        await asyncio.sleep(BACK_IN)
-        start_job(site, evaluation_id, kind, number)
-        return
+        raise
     except Exception as error:  # the page must not wait for ever
         LOG.exception("job failed")
         words = str(error) if isinstance(error, EvenhandError) else "The job failed."
         result = {"error": words}
-    try:
-        await site.writer.change(
-            lambda c, now: actions.end_job(c, now, evaluation_id, kind, number, result)
-        )
-    except UnsavedError:
-        await asyncio.sleep(BACK_IN)
-        start_job(site, evaluation_id, kind, number)
+    await site.writer.change(
+        lambda c, now: actions.end_job(c, now, evaluation_id, kind, number, result)
+    )
 
 
 def task_of(connection: sa.Connection, evaluation_id: int, kind: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ DEFAULTS: dict[str, str] = {
     "step": "0.1",
     "levels": "A: excellent\nB: good\nC: fair\nD: poor",
     "method": "",
-    "unfinished": "leave-out",
+    "unfinished": "keep",
     "grace": "0",
     "closes": "",
     "zone": "UTC",
@@ -95,7 +95,7 @@ class EvaluationPlan:
     top: int = 1
     scale: RatingScale = field(default_factory=RatingScale)
     method: str = ""
-    keep_unfinished: bool = False
+    keep_unfinished: bool = True
     grace: int = 0
     closes_at: datetime | None = None
     zone: str = "UTC"
@@ -174,7 +174,7 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Evaluation
         top=min(top, max(1, len(items))),
         scale=_scale(fields, job),
         method=method,
-        keep_unfinished=fields["unfinished"] == "keep",
+        keep_unfinished=fields["unfinished"] != "leave-out",
         grace=_whole("Minutes of grace", fields["grace"], 0, LONGEST_GRACE),
         closes_at=closes_at,
         zone=fields["zone"],

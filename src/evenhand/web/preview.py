@@ -148,6 +148,11 @@ def _costs(plan: EvaluationPlan, drawn: Assignment) -> list[str]:
         costs.append("One item gets one more rating than the other.")
     if not drawn.uniform:
         costs.append(drawn.law)
+    if not plan.keep_unfinished:
+        costs.append(
+            "Whoever does not finish loses all their ratings, and the guarantee "
+            "assumes that they stopped for reasons unrelated to the items."
+        )
     if not plan.reserves:
         costs.append(
             "There are no reserves: an absence costs ratings, not the guarantee."

@@ -56,8 +56,15 @@ class Evaluation:
 
     def stage(self, n_begun: int = 0) -> Stage:
         """Return what the rules of states need to know."""
-        closes_at = t.moment(self.closes_at)
-        return Stage(self.state, bool(self.paused), closes_at, self.grace, n_begun)
+        return Stage(
+            self.state,
+            bool(self.paused),
+            t.moment(self.closes_at),
+            self.grace,
+            n_begun,
+            t.moment(self.closed_at),
+            self.looked_at is not None,
+        )
 
     @property
     def rating_scale(self) -> RatingScale:

@@ -21,6 +21,7 @@ from evenhand.web.scale import number
 from evenhand.web.states import state_at
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import AsyncGenerator, Callable
 
     from starlette.requests import Request
@@ -48,6 +49,7 @@ class Site:
         secure: Whether cookies are for https only.
         limited: Whether senders are held to a rate.
         failing: Whether the database failed when it was last asked.
+        running: Jobs that are being worked out: evaluation, kind and number.
         now: The clock.
     """
 
@@ -59,6 +61,9 @@ class Site:
     secure: bool = False
     limited: bool = True
     failing: bool = False
+    running: dict[tuple[int, str, int], asyncio.Task[None]] = field(
+        default_factory=dict
+    )
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     saves: guard.Limit = field(default_factory=lambda: guard.Limit(1, 30))
     requests: guard.Limit = field(default_factory=lambda: guard.Limit(10, 200))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from evenhand.records.log import UNDO
+
 STATES = ("draft", "sealed", "open", "closed", "decided", "published", "purged")
 COLLECTED = ("closed", "decided", "published")
 REVIEWER_STATES = ("invited", "begun", "done", "absent", "replaced")
@@ -23,6 +25,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "repair": (("sealed", "open"), None),
     "link": (("sealed", "open"), None),
     "close": (("open",), "closed"),
+    "reopen": (("closed",), "open"),
     "value": (("closed",), None),
     "look": (COLLECTED, None),
     "check": (COLLECTED, None),
@@ -34,6 +37,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str | None]] = {
 }
 """For each action, the states that allow it, and the state after it if it changes."""
 SAID = {
+    "reopen": "undo the close",
     "value": "put in the public value",
     "look": "look at ratings",
     "check": "check its ratings",
@@ -58,6 +62,8 @@ class Stage:
         closes_at: When it closes, None if only by hand.
         grace: Minutes after that in which late ratings still count.
         begun: How many reviewers have begun.
+        closed_at: When it was closed, None if that is not written down.
+        looked: Whether somebody has seen a score.
     """
 
     state: str
@@ -65,6 +71,8 @@ class Stage:
     closes_at: datetime | None = None
     grace: int = 0
     begun: int = 0
+    closed_at: datetime | None = None
+    looked: bool = False
 
     @property
     def ends_at(self) -> datetime | None:
@@ -96,6 +104,20 @@ def state_at(stage: Stage, now: datetime) -> str:
     return "closed" if is_due(stage, now) else stage.state
 
 
+def undo_until(stage: Stage, now: datetime) -> datetime | None:
+    """Return until when a close can be undone, None if it cannot be any more.
+
+    Examples:
+        >>> noon = datetime(2026, 11, 16, 12)
+        >>> undo_until(Stage("closed", closed_at=noon), noon).minute
+        10
+    """
+    if stage.state != "closed" or stage.looked or stage.closed_at is None:
+        return None
+    until = stage.closed_at + timedelta(minutes=UNDO)
+    return until if now < until else None
+
+
 def refusal(action: str, stage: Stage, now: datetime) -> str | None:
     """Say why an action is not allowed now, None if it is.
 
@@ -104,7 +126,8 @@ def refusal(action: str, stage: Stage, now: datetime) -> str | None:
         'This evaluation is open, so you cannot seal it.'
     """
     # A deadline that has passed can still be moved, until the close is written down.
-    state = stage.state if action == "extend" else state_at(stage, now)
+    written = action in ("extend", "reopen")
+    state = stage.state if written else state_at(stage, now)
     allowed, _ = ACTIONS[action]
     if state not in allowed:
         does = SAID.get(action, f"{action} it")
@@ -114,6 +137,11 @@ def refusal(action: str, stage: Stage, now: datetime) -> str | None:
         return (
             "Somebody has begun and seen their items, so the draw stands. Make a new "
             "evaluation instead."
+        )
+    if action == "reopen" and undo_until(stage, now) is None:
+        return (
+            f"A close can be undone for {UNDO} minutes, and only until somebody looks "
+            "at ratings or decides. Make a new evaluation instead."
         )
     if action == "open" and stage.closes_at is not None and now >= stage.closes_at:
         return "The deadline has passed. Set a later one first."
@@ -132,6 +160,8 @@ def rating_refusal(stage: Stage, now: datetime) -> tuple[str, str] | None:
     state = state_at(stage, now)
     if state in ("draft", "sealed"):
         return "not_open", "This evaluation is not open yet."
+    if undo_until(stage, now) is not None:
+        return "paused", "The organiser closed this evaluation and may reopen it."
     if state != "open":
         return "closed", "This evaluation is closed. This rating was not counted."
     if stage.paused:

@@ -185,6 +185,8 @@ def _close(row: Evaluation, events: Events) -> Iterator[str]:
     for event in events:
         if event["kind"] == "closed":
             last = text_hash(canonical(event))
+        if event["kind"] == "reopened":
+            last = None
     if row.closed_head != last:
         yield "the close that is kept is not the one of the log."
 
