@@ -403,3 +403,14 @@ def test_a_column_called_winner_is_never_ignored(verdicts: list[str]) -> None:
     table = "\n".join(["left,right,winner", *rows])
     with pytest.raises(RatingsError, match="Column 'winner' says who won"):
         read(table, winner="left", loser="right")
+
+
+def test_several_votes_a_row_are_all_counted() -> None:
+    lines = ["question_id,model_1,model_2,winner1,winner2,winner3"]
+    lines += ["1,tea,milk,model_1,tie,model_2", "2,milk,soup,model_2,model_2,"]
+    ratings = read("\n".join(lines) + "\n")
+    assert "'winner1 to winner3': 4 decided and 1 tie" in ratings.read_as
+    assert ratings.n_ratings == 2 * 5
+    chosen = read("\n".join(lines) + "\n", winner="winner1")
+    assert "2 decided and 0 ties" in chosen.read_as
+    refused(lines[0] + "\n1,tea,milk,model_1,tie,cocoa\n", "votes.csv:2: .*cocoa")

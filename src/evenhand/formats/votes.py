@@ -57,6 +57,7 @@ REMARKS = {
 }
 PROMPTS = ("prompt", "prompt id", "question id", "question", "instruction")
 FLAGS = ["1", "true", "0", "false"]
+NUMBERED = re.compile(r"winner [0-9]+")
 GAME = re.compile(r"(?:g|game|round) ?[12] winner")
 CELLS, FEW_WORDS = 1000, 8
 """How many cells tell whether a column holds only so many words."""
@@ -107,7 +108,8 @@ def recognise(table: Table, options: layouts.ReadOptions) -> str:
     one_item = declared.item and "+" not in declared.item
     if other_kind or one_item or candidates("loser", names, Columns()):
         return ""
-    reading = find_votes(_join_flags(table), declared)
+    table = _join_columns(table, declared)
+    reading = find_votes(table, declared)
     return table.why(*reading.ends, reading.verdict) if reading else ""
 
 
@@ -123,7 +125,7 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         >>> long.origin, long.table.texts("winner")
         ('1 decided and 1 tie; each vote its own reviewer', ['milk', 'tea'])
     """
-    table = _join_flags(table)
+    table = _join_columns(table, options.columns)
     reading = find_votes(table, options.columns)
     if reading is None:
         raise table.source.whole(
@@ -154,6 +156,22 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     if FEWEST_CLUSTERS <= prompts < votes.height:
         votes = votes.warn("prompts", column=prompt, prompts=prompts)
     return layouts.LongForm(votes, names, _origin(reading, names.reviewer, free))
+
+
+def _join_columns(table: Table, declared: Columns) -> Table:
+    """Put into one column what winner1, winner2, ... or flags of 0 and 1 say.
+
+    Each of winner1, winner2, ... is the vote of somebody else; an empty one is none.
+    """
+    called = [name for name in table.columns if NUMBERED.fullmatch(_words(name))]
+    if len(called) < 2 or declared.winner:
+        return _join_flags(table)
+    cells = pl.concat([table.cells(name) for name in called])
+    voted = (cells != "").arg_true()
+    rows = table.keep((voted % table.height).to_list())
+    kept = {name: part for name, part in rows.columns.items() if name not in called}
+    votes = {f"{called[0]} to {called[-1]}": cells.gather(voted)}
+    return replace(rows, columns={**kept, **votes})
 
 
 def _join_flags(table: Table) -> Table:
