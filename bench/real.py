@@ -45,11 +45,11 @@ from evenhand import _charts as charts
 from evenhand.diagnosis import warp as warps
 from evenhand.engines import executors
 from evenhand.grading import grade
-from evenhand.models.adaptive import adaptive, views_of
-from evenhand.models.additive import Equations, Mixed, additive
+from evenhand.models.adaptive import adaptive
+from evenhand.models.additive import Equations, additive
 from evenhand.models.affine import affine
 from evenhand.models.bradley_terry import borda, bradley_terry
-from evenhand.models.design import RatingMatrix, build_matrix, standardise
+from evenhand.models.design import build_matrix
 from evenhand.models.isotonic import isotonic
 from evenhand.models.means import centred_means, z
 from evenhand.randomness import Stream, permutation, stream
@@ -69,8 +69,6 @@ GROUPS = {"video": 1, "skating": 0, "wine": 0}
 # Real sparse sets have one design; its warps are drawn as often as this.
 SPARSE_DRAWS = 20
 SETTLED = 1e-8
-# Of reliabilities: ratings that the common variance counts as, and variance of slopes.
-USUAL_RATINGS, USUAL_SPREAD = 10, 0.09
 
 
 class Data(NamedTuple):
@@ -148,49 +146,9 @@ def p910(ratings: Ratings) -> Scores:
     return values
 
 
-def reliabilities(ratings: Ratings) -> Scores:
-    """Combine views as `adaptive` does, with a slope and a variance for each reviewer.
-
-    It was tried inside `adaptive` and not adopted; its row shows what it would change.
-    """
-    made = build_matrix(ratings)
-    equations, total = Equations(made), np.zeros(ratings.n_items)
-    rho = 1.0
-    for view in views_of(ratings, ratings.scores):
-        mixed = equations.fit(view - view.mean())
-        total += standardise(_reliable(view - view.mean(), made, mixed))
-        rho = mixed.variances.shares[0]
-    ordinal = standardise(bradley_terry(ratings).estimates)
-    return np.asarray((1 - rho**2) * standardise(total) + rho**2 * ordinal)
-
-
-def _reliable(scores: Scores, made: RatingMatrix, mixed: Mixed) -> Scores:
-    """Predict values again: slopes and variances from what the last ones leave."""
-    parts, values, offsets = mixed.variances, mixed.items, mixed.reviewers
-    if parts.item <= 0 or parts.rest <= 0:
-        return values
-    who, what = made.reviewers, made.items
-    slopes = np.ones(made.n_reviewers)
-    for _ in range(3):
-        known = values[what]
-        left = scores - mixed.mean - offsets[who]
-        squares = made.by_reviewer((left - slopes[who] * known) ** 2)
-        noise = (squares + USUAL_RATINGS * parts.rest) / (made.loads + USUAL_RATINGS)
-        steeper = made.by_reviewer(known * (left - known))
-        steeper /= made.by_reviewer(known**2) + noise / USUAL_SPREAD
-        slopes = np.maximum(1 + steeper, 0.05)
-        weights = (slopes / noise)[who]
-        precision = made.by_item(weights * slopes[who]) + 1 / parts.item
-        values = made.by_item(weights * left) / precision
-        if parts.reviewer > 0:
-            left = scores - mixed.mean - slopes[who] * values[what]
-            offsets = made.by_reviewer(left) / (made.loads + noise / parts.reviewer)
-    return values
-
-
 METHODS: dict[str, Method] = {
     "adaptive": lambda ratings: adaptive(ratings).estimates,
-    "reliabilities": reliabilities,
+    "reliabilities": lambda ratings: adaptive(ratings, reliabilities=True).estimates,
     "rank effects": rank_effects,
     "additive": lambda ratings: additive(ratings).estimates,
     "P.910 style": p910,
@@ -334,14 +292,31 @@ def run(
 
 
 def _target(data: Data, rows: Codes) -> Scores:
+    """Return the outside truth, or means of the scores that were not drawn.
+
+    Of few reviewers the rest lacks exactly those who were drawn, lenient or strict, so
+    scores are z-scores of each reviewer's; and of one score a mean is mostly error, so
+    it is no truth.
+    """
     if not np.isnan(data.truth).all():
         return data.truth
     left = np.ones(len(data.scores), dtype=bool)
     left[rows] = False
+    loads, scores = np.bincount(data.reviewers), _z_scores(data)
+    left &= loads[data.reviewers] > 1
     counts = np.bincount(data.items[left], minlength=len(data.truth))
-    sums = np.bincount(data.items[left], data.scores[left], len(data.truth))
+    sums = np.bincount(data.items[left], scores[left], len(data.truth))
     unknown = np.full(len(sums), np.nan)
-    return np.asarray(np.divide(sums, counts, out=unknown, where=counts > 0))
+    return np.asarray(np.divide(sums, counts, out=unknown, where=counts > 1))
+
+
+def _z_scores(data: Data) -> Scores:
+    loads = np.bincount(data.reviewers)
+    away = (
+        data.scores - (np.bincount(data.reviewers, data.scores) / loads)[data.reviewers]
+    )
+    spread = np.sqrt(np.bincount(data.reviewers, away**2) / loads)
+    return np.asarray(away / np.where(spread > 0, spread, 1.0)[data.reviewers])
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from evenhand.cli import cli
 from evenhand.lab.scenario import Scenario
 from evenhand.method import Method, as_method, number, option, parse
 from evenhand.ranking.methods import (
+    Adaptive,
     Answer,
     BradleyTerry,
     Flips,
@@ -155,9 +156,17 @@ def test_options_of_a_rule_are_read_and_written_again() -> None:
     assert as_method(text, Rule) == value
 
 
+def test_a_switch_is_turned_on_by_its_name() -> None:
+    value = as_method("adaptive(reliabilities)", RankMethod)
+    assert value == Adaptive(reliabilities=True)
+    assert value == as_method("adaptive(reliabilities=True)", RankMethod)
+    assert str(value) == "adaptive(reliabilities)"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("adaptive(reliable)", "reliabilities must be True or False, got 'reliable'."),
         ("flips(", "wrong at character 6"),
         ("flips)", "wrong at character"),
         ("", "wrong at character 1"),

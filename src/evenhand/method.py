@@ -321,7 +321,9 @@ class Method:
     def __str__(self) -> str:
         """Return the text form: the name, and the options that are not the default."""
         parts = [
-            f"{name}={_option_text(getattr(self, name))}"
+            name
+            if field.default is False
+            else f"{name}={_option_text(getattr(self, name))}"
             for name, field in self.options().items()
             if getattr(self, name) != field.default
         ]
@@ -393,10 +395,11 @@ def as_method(
 
 
 def _positional_option(chosen: type[Method], call: Call, text: str) -> dict[str, Any]:
-    """Return the value without a name, which only a single option may have."""
+    """Return values without a name: of a single option, or names of switches."""
     options = list(chosen.options())
-    if not call.given:
-        return {}
+    switches = [name for name in options if chosen.options()[name].default is False]
+    if all(value in switches and value not in call.named for value in call.given):
+        return dict.fromkeys(call.given, True)
     if len(options) != 1 or len(call.given) > 1 or call.named:
         raise OptionError(
             f"options of {chosen.name} must be named, got {quote(text)}. It has "

@@ -7,8 +7,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from evenhand.models.adaptive import adaptive, adaptive_again
+from evenhand.models.adaptive import adaptive, adaptive_again, adaptive_without_each
+from evenhand.models.additive import Equations
 from evenhand.models.bradley_terry import bradley_terry
+from evenhand.models.design import build_matrix
+from evenhand.models.reliability import find_reliability
 from evenhand.ratings import Ratings
 from tests.models.test_additive import Dense, noisy
 
@@ -124,3 +127,66 @@ def test_other_scores_with_the_same_orders_are_fitted_as_if_alone(
     for scores, found in zip(sets, adaptive_again(ratings, sets), strict=True):
         made = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
         assert found == pytest.approx(adaptive(made).estimates, abs=1e-9)
+
+
+def judged(noises: list[float], slopes: list[float], items: int = 300) -> Ratings:
+    source = np.random.default_rng(7)
+    values = source.normal(size=items)
+    scores = [
+        slope * values + noise * source.normal(size=items) + source.normal() / 2
+        for noise, slope in zip(noises, slopes, strict=True)
+    ]
+    people = np.repeat(np.arange(len(noises)), items)
+    return Ratings(
+        people, np.tile(np.arange(items), len(noises)), np.concatenate(scores)
+    )
+
+
+def test_slopes_and_noises_of_reviewers_are_found() -> None:
+    # Errors of 12% in the ratio of noises and .05 in slopes are two standard errors.
+    ratings = judged([1.0, 1.0, 2.0, 0.6], [1.0, 1.5, 1.0, 0.7])
+    matrix = build_matrix(ratings)
+    found = find_reliability(matrix, Equations(matrix).fit(matrix.scores))
+    assert found is not None
+    assert np.allclose(found.slopes / found.slopes[0], [1, 1.5, 1, 0.7], atol=0.25)
+    ratios = found.noises / found.noises[0]
+    assert np.allclose(ratios, [1, 1, 4, 0.36], rtol=0.4)
+
+
+def test_reviewers_who_differ_by_chance_alone_count_alike() -> None:
+    ratings = judged([1.0] * 6, [1.0] * 6)
+    plain, weighed = adaptive(ratings), adaptive(ratings, reliabilities=True)
+    assert np.abs(plain.estimates - weighed.estimates).max() < 0.1
+
+
+def test_who_answers_at_random_hardly_counts() -> None:
+    ratings = judged([0.5, 0.5, 0.5, 30.0], [1.0] * 4)
+    kept = np.flatnonzero(ratings.reviewer_codes < 3)
+    alone = adaptive(
+        Ratings(
+            ratings.reviewer_codes[kept], ratings.item_codes[kept], ratings.scores[kept]
+        )
+    ).estimates
+    gaps = [
+        float(np.abs(adaptive(ratings, reliabilities=on).estimates - alone).mean())
+        for on in (False, True)
+    ]
+    assert gaps[1] < 0.1
+    assert gaps[0] > 0.3
+
+
+def test_a_rating_is_left_out_with_reliabilities_nearly_as_if_it_were_new() -> None:
+    ratings = judged([0.5, 0.5, 1.0, 3.0], [1.0] * 4, items=12)
+    rows = adaptive_without_each(ratings, reliabilities=True)
+    for row in (0, 17, 40):
+        again = adaptive(ratings.without(row), reliabilities=True).estimates
+        assert np.corrcoef(rows[row], again)[0, 1] > 0.99
+
+
+def test_other_scores_are_weighed_anew() -> None:
+    ratings = judged([0.5, 0.5, 1.0, 3.0], [1.0] * 4, items=12)
+    sets = [ratings.scores**3, ratings.scores]
+    again = adaptive_again(ratings, sets, reliabilities=True)
+    for scores, estimates in zip(sets, again, strict=True):
+        fit = adaptive(ratings.with_scores(scores), reliabilities=True)
+        assert np.allclose(fit.estimates, estimates, atol=1e-9)

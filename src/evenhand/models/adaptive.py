@@ -31,6 +31,7 @@ from evenhand.models.design import (
     round_to_resolution,
     standardise,
 )
+from evenhand.models.reliability import reliable_matrix
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Scores, Table
     from evenhand.models import redraws
-    from evenhand.models.design import Fit
+    from evenhand.models.design import Fit, RatingMatrix
     from evenhand.ratings import Ratings
 else:
     redraws = lazy("evenhand.models.redraws")
@@ -54,7 +55,7 @@ LEAST_START = 0.01
 ORDERS_ONLY = DataWarning("orders_only")
 
 
-def adaptive(ratings: Ratings) -> Fit:
+def adaptive(ratings: Ratings, *, reliabilities: bool = False) -> Fit:
     """Combine random-effects models of the scores with Bradley-Terry on the orders.
 
     Scores (with outliers pulled in), normal scores and pooled ranks are each fitted by
@@ -65,6 +66,8 @@ def adaptive(ratings: Ratings) -> Fit:
 
     Args:
         ratings: Scores; with ranks or comparisons only the orders count, and rho is 1.
+        reliabilities: Whether scores are divided by reviewers' slopes and weighed by
+            how little they err; orders count alike.
 
     Returns:
         The fit, without standard errors; `rho` and, of the fit of ranks, `variances`.
@@ -80,8 +83,10 @@ def adaptive(ratings: Ratings) -> Fit:
     ordinal = standardise(order_values(ratings))
     warnings, parts, converged = list[DataWarning](), None, True
     if ratings.kind == "scores":
-        equations = Equations(build_matrix(ratings))
-        fits = fit_views(views_of(ratings, ratings.scores), equations)
+        matrix, views = weighed_views(
+            ratings, ratings.scores, reliabilities=reliabilities
+        )
+        fits = fit_views(views, Equations(matrix))
         parts, converged = fits[-1].variances, all(mixed.converged for mixed in fits)
         estimates, rho = _combine(fits, ordinal, fixed=fixed_sums(ratings) is not None)
         warnings = bound_notices(*fits)
@@ -99,7 +104,9 @@ def adaptive(ratings: Ratings) -> Fit:
     return replace(fit, variances=parts, rho=rho, converged=converged)
 
 
-def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
+def adaptive_again(
+    ratings: Ratings, sets: Sequence[Scores], *, reliabilities: bool = False
+) -> list[Scores]:
     """Estimate from other scores that keep each reviewer's order and ties.
 
     Who rated what and the orders stay, so that they are looked at only once, and many
@@ -108,6 +115,7 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
     Args:
         ratings: Scores.
         sets: Sets of other scores, one for each rating.
+        reliabilities: As of `adaptive`.
 
     Returns:
         The estimates that `adaptive` would make of each set. Where the likelihood has
@@ -123,6 +131,13 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
     ordinal = standardise(order_values(ratings))
     if fixed_sums(ratings):
         return [round_to_resolution(ordinal) for _ in sets]
+    if reliabilities:
+        weighed = (
+            weighed_views(ratings, scores, reliabilities=reliabilities)
+            for scores in sets
+        )
+        again = (fit_views(views, Equations(matrix)) for matrix, views in weighed)
+        return [round_to_resolution(_combine(fits, ordinal)[0]) for fits in again]
     equations = Equations(build_matrix(ratings))
     views = [views_of(ratings, scores) for scores in sets]
     if not equations.whole:
@@ -144,11 +159,11 @@ def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
     ]
 
 
-def adaptive_without_each(ratings: Ratings) -> Table:
+def adaptive_without_each(ratings: Ratings, *, reliabilities: bool = False) -> Table:
     """Return what `adaptive` makes of the other ratings, a row for each left out.
 
-    What all ratings decide together is held: the ratios of variances, rho, and where a
-    score stands among all.
+    What all ratings decide together is held: the ratios of variances, rho, where a
+    score stands among all, and how reliable each reviewer is.
 
     Examples:
         >>> from evenhand.ratings import Ratings
@@ -158,14 +173,34 @@ def adaptive_without_each(ratings: Ratings) -> Table:
     """
     if ratings.kind != "scores" or fixed_sums(ratings):
         return orders_without_each(ratings)
-    matrix = build_matrix(ratings)
-    equations, views = Equations(matrix), views_of(ratings, ratings.scores)
+    matrix, views = weighed_views(ratings, ratings.scores, reliabilities=reliabilities)
+    equations = Equations(matrix)
     fits = fit_views(views, equations)
     rows = zip(views, fits, strict=True)
     values = [without_each(equations, matrix, _centre(view), fit) for view, fit in rows]
     rho = fits[-1].variances.shares[0]
     orders = standardise(orders_without_each(ratings))
     return _weigh(values, rho, orders)
+
+
+def weighed_views(
+    ratings: Ratings, scores: Scores, *, reliabilities: bool
+) -> tuple[RatingMatrix, Sequence[Scores]]:
+    """Return the views, by reviewers' slopes and weights if these are wanted.
+
+    Both are found in the normal quantiles of the scores.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+        >>> len(weighed_views(ratings, ratings.scores, reliabilities=True)[1])
+        3
+    """
+    views = views_of(ratings, scores)
+    if not reliabilities:
+        return build_matrix(ratings, scores), views
+    matrix, slopes = reliable_matrix(ratings, scores)
+    return matrix, [_centre(view) / slopes for view in views]
 
 
 def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:

@@ -27,6 +27,7 @@ from evenhand.lazy import lazy
 from evenhand.models.additive import Equations, Links, additive
 from evenhand.models.design import INTEGRATED, build_matrix, normal_scores, standardise
 from evenhand.models.nodes import Node, node_at
+from evenhand.models.reliability import reliable_matrix
 from evenhand.models.solver import one_thread
 from evenhand.randomness import pick_places, standard_normal, stream, uniforms
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from evenhand.arrays import Table
     from evenhand.models import bradley_terry
     from evenhand.models.additive import Sums
-    from evenhand.models.design import Fit, Variances
+    from evenhand.models.design import Fit, RatingMatrix, Variances
     from evenhand.ratings import Ratings
 
     # From two uniforms a draw, and normal units for each item, to means and deviations.
@@ -97,11 +98,17 @@ def draw_from_orders(ratings: Ratings, number: int, seed: int) -> Table:
     )
 
 
-def draw_from_both(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
+def draw_from_both(
+    ratings: Ratings, fit: Fit, number: int, seed: int, *, reliabilities: bool = False
+) -> Table:
     """Draw values by scores and orders, as `adaptive` weighs them in its fit."""
     if fit.rho == 1 or ratings.kind != "scores":
         return draw_from_orders(ratings, number, seed)
-    return _draw(ratings, functools.partial(_of_adaptive, ratings, fit), number, seed)
+    data = _sums(ratings, normal_scores(ratings.scores))
+    if reliabilities:
+        data = _sums_of(reliable_matrix(ratings, ratings.scores)[0])
+    spread = functools.partial(_of_adaptive, ratings, fit, data)
+    return _draw(ratings, spread, number, seed)
 
 
 def _draw(ratings: Ratings, spread: Spread, number: int, seed: int) -> Table:
@@ -113,7 +120,10 @@ def _draw(ratings: Ratings, spread: Spread, number: int, seed: int) -> Table:
 
 
 def _sums(ratings: Ratings, scores: Table) -> tuple[Links, Sums]:
-    matrix = build_matrix(ratings, scores)
+    return _sums_of(build_matrix(ratings, scores))
+
+
+def _sums_of(matrix: RatingMatrix) -> tuple[Links, Sums]:
     links = Links(matrix)
     return links, links.add_up(matrix.scores[:, None])
 
@@ -191,12 +201,11 @@ def node_of_means(links: Links, sums: Sums, node: Node, ratio: float) -> Node:
 
 
 def _of_adaptive(
-    ratings: Ratings, fit: Fit, lots: Table, units: Table
+    ratings: Ratings, fit: Fit, data: tuple[Links, Sums], lots: Table, units: Table
 ) -> tuple[Table, Table]:
     """Spread draws about the estimates as those of the two parts are."""
     weight = (fit.rho or 0.0) ** 2
-    links, sums = _sums(ratings, normal_scores(ratings.scores))
-    middle, away = _of_scores(links, sums, fit.variances, lots, units)
+    middle, away = _of_scores(*data, fit.variances, lots, units)
     spread = middle.std(axis=1, keepdims=True)
     estimates = standardise(fit.estimates)
     if weight < SLIGHT:
@@ -209,7 +218,9 @@ def _of_adaptive(
     return spread * ordinal_spread * estimates, away
 
 
-def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
+def adaptive_errors(
+    ratings: Ratings, fit: Fit, *, reliabilities: bool = False
+) -> Table:
     """Return a standard error for each estimate of `adaptive`, by itself.
 
     Those of the additive part and of Bradley-Terry come from the same ratings, so they
@@ -218,6 +229,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     Args:
         ratings: The ratings that the fit was made of.
         fit: What `adaptive` made of them.
+        reliabilities: As of `adaptive`.
 
     Returns:
         Errors by item code, in the unit of the estimates.
@@ -232,7 +244,10 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     """
     weight, errors = (fit.rho or 0.0) ** 2, np.zeros(ratings.n_items)
     if fit.variances is not None and weight < 1 - SLIGHT:
-        errors += (1 - weight) * _additive_errors(ratings, fit.variances)
+        matrix = build_matrix(ratings)
+        if reliabilities:
+            matrix, _ = reliable_matrix(ratings, ratings.scores)
+        errors += (1 - weight) * _additive_errors(matrix, fit.variances)
     if weight > SLIGHT:
         ordinal = bradley_terry.bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
@@ -240,11 +255,11 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     return errors
 
 
-def _additive_errors(ratings: Ratings, parts: Variances) -> Table:
+def _additive_errors(matrix: RatingMatrix, parts: Variances) -> Table:
     """Return errors of predicted values in units of the spread of the predictions."""
-    errors = Equations(build_matrix(ratings)).errors(parts)[1]
+    errors = Equations(matrix).errors(parts)[1]
     explained = float(np.mean(parts.item - errors**2))
     if not explained > 0:
         # The model tells no two items apart: every order is as good as another.
-        return np.full(ratings.n_items, UNKNOWN)
+        return np.full(matrix.n_items, UNKNOWN)
     return errors / math.sqrt(explained)

@@ -889,10 +889,17 @@ class Adaptive(Model):
     needs_scores = False
     removes_ratings = True
     sets_at_once = 200
+    reliabilities: bool = option(
+        default=False,
+        says="Allow for how widely each reviewer spreads scores and how little they "
+        "err, drawn to the usual as far as differences may be chance. "
+        "adaptive(reliabilities) switches it on.",
+        read=flag("reliabilities"),
+    )
 
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
-        return adaptive.adaptive(ratings)
+        return adaptive.adaptive(ratings, reliabilities=self.reliabilities)
 
     def claim(self, ratings: Ratings) -> Claim:
         """Return what is proved of it, which is less of a choice without scores."""
@@ -900,21 +907,23 @@ class Adaptive(Model):
 
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         """Draw the values of all items together, a row for each draw."""
-        return posterior.draw_from_both(ratings, fit, number, seed)
+        return posterior.draw_from_both(
+            ratings, fit, number, seed, reliabilities=self.reliabilities
+        )
 
     def errors(self, ratings: Ratings, fit: Fit) -> Table:
         """Return a standard error for each estimate."""
-        return posterior.adaptive_errors(ratings, fit)
+        return posterior.adaptive_errors(ratings, fit, reliabilities=self.reliabilities)
 
     def without_each(self, ratings: Ratings) -> Table:
         """Return for each rating the estimates of all items without it."""
-        return adaptive.adaptive_without_each(ratings)
+        return adaptive.adaptive_without_each(ratings, reliabilities=self.reliabilities)
 
     def rerank(
         self, ratings: Ratings, sets: Sequence[Scores], seed: int
     ) -> list[Codes]:
         """Order items by other scores that keep each reviewer's order and ties."""
-        again = adaptive.adaptive_again(ratings, sets)
+        again = adaptive.adaptive_again(ratings, sets, reliabilities=self.reliabilities)
         return [by_estimates(estimates, seed) for estimates in again]
 
 
