@@ -897,6 +897,10 @@ class Adaptive(Model):
         read=flag("reliabilities"),
     )
 
+    def parameters(self) -> dict[str, Json]:
+        """Return its options; records from before one existed have none."""
+        return {name: value for name, value in super().parameters().items() if value}
+
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
         return adaptive.adaptive(ratings, reliabilities=self.reliabilities)
