@@ -310,7 +310,7 @@ def grade(
     table = _marks(means, line, codes)
     table[:, codes] = marks
     table[1, codes] = 0.0
-    weighing = ratings.weighing(method, used=method != "bradley-terry")
+    weighing = ratings.weighing(method, used=True)
     limits = onto if onto is not None or len(codes) else form
     return Grades(
         items=_rows(ratings, table, codes, limits, mark, step),

@@ -434,6 +434,19 @@ class Ratings:
         more: Any = {"all_items": range(self.n_items), "people": True}
         return type(self)(*codes, scores, weights=weights, **more)
 
+    def with_weights(self, weights: Scores | None) -> Ratings:
+        """Return the same ratings, each of which counts as much as said.
+
+        Examples:
+            >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+            >>> ratings.with_weights(np.array([1.0, 2.0])).weights.tolist()
+            [1.0, 2.0]
+        """
+        taken = copy.copy(self)
+        taken.__dict__.pop("_digest", None)
+        taken.weights, taken._public = weights, None  # noqa: SLF001 - our own
+        return taken
+
     @property
     def public(self) -> Ratings:
         """The same ratings as outputs list them, in the order of the labels."""

@@ -18,6 +18,7 @@ from evenhand.models.design import (
     fit_notices,
     fit_of,
     one_rating_notices,
+    precisions,
     round_to_resolution,
     steps,
     totals,
@@ -71,9 +72,11 @@ def bradley_terry(ratings: Ratings) -> Fit:
     Returns:
         The fit. Standard errors, against the mean of all items, come from the curvature
         of the posterior, exactly up to 1,000 items and by probes beyond; they take the
-        pairs for independent. More than 20 million pairs, or a million by few who
-        rated much, are summed up by interpolation, to 1e-12, so that time and memory
-        grow with the number of ratings.
+        pairs for independent. With weights a pair counts 2 w w' / W, where W is the sum
+        of its reviewer's weights, which are 1 on average: as in least squares of scores
+        with an offset for each reviewer. More than 20 million pairs, or a million by
+        few who rated much, are summed up by interpolation, to 1e-12, so that time and
+        memory grow with the number of ratings.
 
     References:
         Bradley and Terry (1952), Rank analysis of incomplete block designs.
@@ -120,7 +123,7 @@ def order_values(ratings: Ratings) -> Table:
 
 def _usual(ratings: Ratings) -> tuple[AnyPairs, Table]:
     """Return the pairs and each item's wins with the usual weights."""
-    weights = 2 / np.bincount(ratings.reviewer_codes)
+    weights = 2 / np.bincount(ratings.reviewer_codes, precisions(ratings))
     return pairs_of(ratings, weights), wins(ratings, weights)
 
 
@@ -129,31 +132,41 @@ def wins(ratings: Ratings, weights: Table | None = None) -> Table:
 
     Args:
         ratings: Scores, ranks or comparisons.
-        weights: What a win counts, by reviewer; all 1 if None.
+        weights: What a win counts, by reviewer, beside the ratings' own weights; None
+            if all count 1.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> wins(Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 5, 5])).tolist()
         [0.0, 1.5, 1.5]
     """
-    won = rating_wins(ratings)
-    if weights is not None:
-        won = won * weights[ratings.reviewer_codes]
+    if weights is None:
+        won = rating_wins(ratings)
+    else:
+        own = weights[ratings.reviewer_codes]
+        won = rating_wins(ratings, precisions(ratings)) * own
     return totals(ratings.item_codes, won, ratings.n_items)
 
 
-def rating_wins(ratings: Ratings) -> Table:
+def rating_wins(ratings: Ratings, precision: Scores | None = None) -> Table:
     """Count the items that the reviewer of each rating put below it, ties half.
+
+    Args:
+        ratings: Scores, ranks or comparisons.
+        precision: Weights of ratings, by whose product a win counts; None for 1.
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> rating_wins(Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 5, 5])).tolist()
+        >>> ratings = Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 5, 5])
+        >>> rating_wins(ratings).tolist()
         [0.0, 1.5, 1.5]
     """
-    tiers = steps(ratings.reviewer_codes, ratings.preference)
-    first = np.searchsorted(ratings.reviewer_codes, tiers.reviewers)
-    below = np.cumsum(tiers.sizes) - tiers.sizes - first
-    return np.asarray((below + (tiers.sizes - 1) / 2)[tiers.rows])
+    tiers, own = steps(ratings.reviewer_codes, ratings.preference), precision
+    sizes = np.bincount(tiers.rows, own)
+    before = np.append(0, np.cumsum(sizes))
+    first = np.searchsorted(tiers.reviewers, tiers.reviewers)
+    below = (before[:-1] - before[first] + sizes / 2)[tiers.rows]
+    return np.asarray(below - 1 / 2 if own is None else own * (below - own / 2))
 
 
 class Expected(NamedTuple):
@@ -211,10 +224,10 @@ class ManyPairs:
     """
 
     def __init__(self, links: sparse.csr_array, weights: Table) -> None:
-        """Take who rated what, and the weights of each reviewer's pairs."""
+        """Take who rated what with which weight, and weights of reviewers' pairs."""
         self._links, self._weights = links, weights[:, None]
         self._back = links.T.tocsr()
-        self._own = self._back @ weights
+        self._own = self._back.power(2) @ weights
 
     def at(self, values: Table) -> Expected:
         """Return what values say."""
@@ -275,7 +288,8 @@ def listed_pairs(ratings: Ratings, weights: Table) -> ListedPairs:
 def _links(ratings: Ratings) -> sparse.csr_array:
     ends = (ratings.reviewer_codes, ratings.item_codes)
     sizes = (ratings.n_reviewers, ratings.n_items)
-    return sparse.csr_array((np.ones(ratings.n_ratings), ends), sizes)
+    once, weights = np.ones(ratings.n_ratings), precisions(ratings)
+    return sparse.csr_array((once if weights is None else weights, ends), sizes)
 
 
 def maximise(
@@ -362,12 +376,18 @@ def orders_without_each(ratings: Ratings) -> Table:
     values, _ = maximise(pairs, won, PRIOR_PRECISION)
     inverse = np.linalg.inv(information_table(pairs.at(values), PRIOR_PRECISION))
     estimates = np.tile(values, (ratings.n_ratings, 1))
+    weights = precisions(ratings)
+    once = np.ones(ratings.n_ratings) if weights is None else weights
     for rows in rows_by_reviewer(ratings):
         items, preference = ratings.item_codes[rows], ratings.preference[rows]
-        number, shares = len(rows), win_shares(values[items])
+        weight, shares = once[rows], win_shares(values[items])
         more = (np.sign(preference[:, None] - preference) + 1) / 2 - shares
-        own, others = more.sum(axis=1), 1 - np.eye(number)
-        slopes = 2 / max(number - 1, 1) * others * (own - more.T) - 2 / number * own
+        more *= np.outer(weight, weight)
+        own, others = more.sum(axis=1), 1 - np.eye(len(rows))
+        total = weight.sum()
+        # Of a reviewer's only rating nothing is left to weigh.
+        after = 2 / np.where(len(rows) > 1, total - weight, 1.0)
+        slopes = after[:, None] * others * (own - more.T) - 2 / total * own
         estimates[rows] += slopes @ inverse[items]
     return estimates
 
@@ -388,9 +408,17 @@ def draw_by_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, 
 
     Pairs of an order of k items count 3 / (k + 1) each. They are not independent: wins
     of equal items vary (k + 1) / 3 times as much as in independent pairs. Ties and
-    unequal items make wins vary less; how much less is measured.
+    unequal items make wins vary less; how much less is measured. With weights of
+    ratings, pairs count so that the variance of all wins is right likewise.
     """
     weights = 3 / (np.bincount(ratings.reviewer_codes) + 1.0)
+    if (once := precisions(ratings)) is not None:
+        own, codes = np.stack([once, once**2]), ratings.reviewer_codes
+        others = np.array([np.bincount(codes, row) for row in own])[:, codes] - own
+        spread = np.bincount(codes, own[1] * (others[0] ** 2 + 2 * others[1]))
+        paired = spread > 0
+        product = 3 * np.bincount(codes, own[0] * others[0])
+        np.divide(product, spread, out=weights, where=paired)
     pairs, won = listed_pairs(ratings, weights), wins(ratings, weights)
     law = _law(pairs, won, PRIOR, np.zeros(len(won)))
     due = float(pairs.at(law.values).diagonal.sum())
@@ -440,10 +468,13 @@ def _law(pairs: ListedPairs, won: Table, variance: float, start: Table) -> _Law:
 
 def _excess(ratings: Ratings, weights: Table, law: _Law, due: float) -> float:
     """Return how much wins vary, where 1 is what the weights are made for."""
-    seen, won = 0.0, rating_wins(ratings)
+    precision = precisions(ratings)
+    seen, won = 0.0, rating_wins(ratings, precision)
+    once = np.ones(ratings.n_ratings) if precision is None else precision
     for rows, weight in zip(rows_by_reviewer(ratings), weights, strict=True):
+        own = once[rows]
         # An item meets itself with share 1/2, which is no win.
-        met = win_shares(law.values[ratings.item_codes[rows]]).sum(axis=1) - 0.5
+        met = own * (win_shares(law.values[ratings.item_codes[rows]]) @ own - own / 2)
         seen += weight**2 * float(((won[rows] - met) ** 2).sum())
     total = max(float(ratings.n_ratings - len(weights)), 1.0 + law.kept)
     if due == 0:

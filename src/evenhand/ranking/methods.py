@@ -1021,7 +1021,10 @@ class Orders(Model):
     best = claims.ORDERS
     ordinal = True
     needs_scores = False
-    weighs = False
+
+    def begin(self, task: Task) -> Answer:
+        """Order the items for another method, by comparisons alone: without weights."""
+        return super().begin(replace(task, ratings=task.ratings.with_weights(None)))
 
 
 class BradleyTerry(Orders):
@@ -1048,6 +1051,7 @@ class Borda(Orders):
 
     name = "borda"
     quick = False
+    weighs = False
     again_ratings = 500
     assumes = f"{ANY_SCALES}; reviewers who see equally good items"
 
