@@ -22,8 +22,9 @@ SIDE = re.compile(
     r"(?:left|right|first|second|[ablr12]|x|y)|chosen|rejected"
 )
 TIE = re.compile(
-    r"tied?|ties|draw|drawn|equal|same|both|neither|none|no preference|skip(?:ped)?|"
-    r"undecided|unsure|nul|remis|both ?(?:good|bad)|(?:tie|equal|both|neither)\b.*|"
+    r"tied?|ties|draw|drawn|equal|equivalent|s|similar|both|neither|none|"
+    r"no (?:preference|difference)|skip(?:ped)?|undecided|unsure|nul|remis|"
+    r"both ?(?:good|bad)|(?:tie|equal|same|both|neither)\b.*|"
 )
 VERDICTS = ALIASES["winner"] | {
     *("winners", "won", "win", "choice", "vote", "voted", "outcome", "result"),

@@ -405,6 +405,12 @@ def test_a_column_called_winner_is_never_ignored(verdicts: list[str]) -> None:
         read(table, winner="left", loser="right")
 
 
+def test_a_word_for_a_tie_is_asked_for() -> None:
+    text = "left,right,winner\ntea,milk,left\nmilk,soup,{}\n"
+    assert "1 decided and 1 tie" in read(text.format("S")).read_as
+    assert "Write tie where neither won." in refused(text.format("q"))
+
+
 def test_several_votes_a_row_are_all_counted() -> None:
     lines = ["question_id,model_1,model_2,winner1,winner2,winner3"]
     lines += ["1,tea,milk,model_1,tie,model_2", "2,milk,soup,model_2,model_2,"]

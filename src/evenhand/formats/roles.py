@@ -496,8 +496,9 @@ def guess_columns(table: Table, declared: Columns) -> Columns:
     columns = {part: likely_columns(part, names, declared) for part in PERSON_AND_ITEM}
     missing = [part for part, matches in columns.items() if not matches]
     if not score:
-        score = [] if missing else _score_columns(table, declared)
-        return replace(declared, score=score[0]) if len(score) == 1 else declared
+        score = _score_columns(table, declared)
+        if not missing:
+            return replace(declared, score=score[0]) if len(score) == 1 else declared
     used = {name for matches in columns.values() for name in matches} | {*score}
     if missing and len(used) + len(missing) == 3:
         _propose_labels(table, missing, used - {*score})

@@ -376,7 +376,8 @@ def _unknown_winner(table: Table, reading: Reading) -> RatingsError:
     cells, rows = table.cells(reading.verdict), reading.outcomes.is_null().arg_true()
     rule = f"{reading.verdict} must name {listing(reading.ends)}, their item or a tie"
     return table.source.each(
-        (row, f"{rule}, got {quote(cells[row])}", "") for row in rows
+        (row, f"{rule}, got {quote(cells[row])}", "Write tie where neither won.")
+        for row in rows
     )
 
 
