@@ -104,9 +104,9 @@ def test_criteria_beside_the_score_are_counted_and_named() -> None:
             "--item 'my thing'.",
         ),
         (
-            crossed("voter", "track uri", points_given=score),
-            "No column is called an item; by what they hold it may be 'track uri'. Say "
-            "--item 'track uri'.",
+            crossed("judge", "song uri", points_given=score),
+            "No column is called an item; by what they hold it may be 'song uri'. Say "
+            "--item 'song uri'.",
         ),
         (
             crossed("who", "film", score=score, kind=lambda _, i: f"k{i % 2}"),

@@ -237,19 +237,19 @@ def test_all_ties_say_nothing() -> None:
             "left,right,winner\na,b,left\nb,c,middle\n",
             {},
             "votes.csv:3: winner must name 'left', 'right', their item or a tie, got "
-            "'middle'.",
+            "'middle'. Write tie where neither won.",
         ),
         (
             "left,right,winner\na,b,a\nb,c,c\nc,a,b\n",
             {},
             "votes.csv:4: winner must name 'left', 'right', their item or a tie, got "
-            "'b'.",
+            "'b'. Write tie where neither won.",
         ),
         (
             "model_a,model_b,model_c,winner\np,q,r,model_a\nq,p,r,model_c\n",
             {},
             "votes.csv:3: winner must name 'model_a', 'model_b', their item or a tie, "
-            "got 'model_c'.",
+            "got 'model_c'. Write tie where neither won.",
         ),
         (
             "left,right,winner\na,b,left\nb,b,right\n",
