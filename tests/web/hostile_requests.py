@@ -109,6 +109,7 @@ PARTS = {
     ],
     "{kind}": ["check", "decision"],
     "{number:int}": ["1", "2", "99"],
+    "{organiser:int}": ["1", "2", "0", str(10**20)],
     "{place:int}": ["1", "2", "3", "0", "99", str(10**20)],
     "{reviewer:int}": ["1", "3", "5", "9", "0", str(10**20)],
     "{name}": ["bundle.zip", "log.jsonl", "report-1.html", "seal.json", "app.css"],

@@ -53,6 +53,7 @@ TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "POST /e/{slug}/publish": ("member", LATER[1:], (303,)),
     "POST /e/{slug}/purge": ("member", STATES[:-1], (303,)),
     "POST /e/{slug}/invite": ("member", STATES[:-1], (200,)),
+    "POST /e/{slug}/organisers/{organiser:int}/remove": ("member", (), ()),
     "POST /e/{slug}/jobs/{kind}": ("member", LATER, (303,)),
     "POST /e/{slug}/reviewers/{reviewer:int}/{repair}": ("member", ALL[:2], (303,)),
     "POST /e/{slug}/{action}": ("member", ("open",), (303,)),
@@ -91,7 +92,7 @@ def test_every_route_is_in_the_table() -> None:
 def fill(path: str, **more: str) -> str:
     """Put values in the places of an address."""
     values = {"token": "0" * 26, "reviewer": "5", "kind": "decision"}
-    values |= {"number": "1", "place": "1", **more}
+    values |= {"number": "1", "place": "1", "organiser": "99", **more}
     return re.sub(r"\{(\w+)(:int)?\}", lambda it: values[it[1]], path)
 
 

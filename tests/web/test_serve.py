@@ -65,11 +65,12 @@ def serving(
         if "Ctrl-C" in line:
             break
     link = re.search(r"https?://[\w.:]+/in/\w+", told)
-    assert link is not None, told
-    base = link[0].partition("/in/")[0]
+    at = re.search(r"evenhand is at (https?://[\w.:]+),", told)
+    assert at is not None, told
+    base = at[1]
     process.told = told  # type: ignore[attr-defined]  # for who wants to read it
     try:
-        yield process, base, link[0]
+        yield process, base, link[0] if link else ""
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
@@ -197,6 +198,13 @@ def test_behind_a_proxy(tmp_path: Path) -> None:
             assert other.status_code == 400
 
 
+def signin_link(db: str, *words: str) -> str:
+    """Return the link that the command makes while the server runs."""
+    result = run("--db", db, "organiser", *words)
+    assert result.exit_code == 0, result.output
+    return result.output.strip().rpartition(" ")[2]
+
+
 def picture(address: str) -> str:
     drawn = io.StringIO()
     segno.make(address).terminal(drawn, compact=True)
@@ -209,8 +217,10 @@ def test_in_a_room(tmp_path: Path) -> None:
     except OptionError:
         pytest.skip("This machine is in no network, so there is no room to serve.")
     words = ["--db", str(tmp_path / "e.db"), "--lan", "--port", free_port()]
-    with serving(*words) as (process, base, link):
+    with serving(*words) as (process, base, printed):
         assert base == f"http://{address}:{words[4]}"
+        assert printed == ""
+        link = signin_link(words[1])
         told = process.told  # type: ignore[attr-defined]  # see above
         assert "Links travel unencrypted on this network" in told
         # What the room may photograph signs nobody in.
@@ -227,6 +237,10 @@ def test_in_a_room(tmp_path: Path) -> None:
     [
         (["--certfile", "x"], "--certfile and --keyfile must be given together"),
         (["--public-url", "example.org"], "must begin with http:// or https://"),
+        (["--public-url", "https://a.org/b"], "--public-url must have no path"),
+        (["--db", "none.db", "organiser"], "There is no such file"),
+        (["organiser", "--remove"], "--remove must come with the name"),
+        (["--db", "x.db", "--key", "no/x.key"], "The key cannot be kept"),
         (["--db", "nowhere/x.db"], "must be a file in a folder that exists"),
         (["--db", "mysql://x"], "or postgresql://"),
         (["--db", "x.db", "--get", "/nowhere"], "answered with status 404"),

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
 from evenhand.cli._options import OnceEachGroup, option
-from evenhand.errors import OptionError, printable
+from evenhand.errors import OptionError, plural, printable, quote
 from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
     import segno
 
-    from evenhand.web import actions, running
+    from evenhand.web import actions, reads, running
     from evenhand.web import store as stores
     from evenhand.web import verify as verification
     from evenhand.web.running import Address, Served
     from evenhand.web.store import Store
 else:
     actions = lazy("evenhand.web.actions")
+    reads = lazy("evenhand.web.reads")
     running = lazy("evenhand.web.running")
     stores = lazy("evenhand.web.store")
     verification = lazy("evenhand.web.verify")
@@ -64,6 +67,8 @@ class ServeGroup(OnceEachGroup):
 @option("--port", "Port; 0 for any free one.", click.IntRange(0, 65535), default=8000)
 @option("--public-url URL", "The address that others use.", default="")
 @option("--proxy", "Trust X-Forwarded headers of a proxy.")
+@option("--key FILE", "Key of the links.  [default: beside the database]", default="")
+@option("--access-log", "Note each request on standard error, without links.")
 @option("--certfile FILE", "Certificate, for https.")
 @option("--keyfile FILE", "Key of the certificate.")
 @option("--lan", "Serve to this network; print the address and a QR.")
@@ -82,14 +87,15 @@ def command(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 
     Ratings are stored in one SQLite file, and are on the disk before they are
     acknowledged. No accounts, no mail, nothing is sent anywhere else.
 
-    The link that is printed signs you in as the organiser, once; start again for
-    another.
+    The link that is printed signs you in as the organiser, once; evenhand serve
+    organiser makes another, also while the server runs.
 
     \b
     Example:
       evenhand serve
       evenhand serve --demo
       evenhand serve --lan --db talks.db
+      evenhand serve --db talks.db organiser
       evenhand serve --db talks.db backup copy.db
     """
     context.obj = options["db"]
@@ -99,7 +105,9 @@ def command(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 
     with tempfile.TemporaryDirectory() as folder:
         fresh = options["demo"] and options["db"] == DATABASE
         db = str(Path(folder) / "demo.db") if fresh else options["db"]
-        served = running.Served(db, _address(options), demo=options["demo"])
+        served = running.Served(
+            db, _address(options), demo=options["demo"], key=options["key"]
+        )
         with contextlib.closing(served):
             if not (path := options["path"]):
                 _run(served, options)
@@ -115,6 +123,11 @@ def _address(options: dict[str, Any]) -> Address:
     url, lan, certfile = options["public_url"], options["lan"], options["certfile"]
     if url and not url.startswith(("http://", "https://")):
         raise OptionError("--public-url must begin with http:// or https://.")
+    if urlsplit(url).path.strip("/"):
+        raise OptionError(
+            "--public-url must have no path: give evenhand a host name of its own, "
+            "such as https://rate.example.org."
+        )
     if (certfile is None) != (options["keyfile"] is None):
         raise OptionError("--certfile and --keyfile must be given together.")
     if lan and options["port"] == 0:
@@ -122,8 +135,9 @@ def _address(options: dict[str, Any]) -> Address:
     if lan and not url:
         scheme = "https" if certfile else "http"
         url = f"{scheme}://{running.lan_address()}:{options['port']}"
-    host = "0.0.0.0" if lan else options["host"]  # noqa: S104 - as asked
-    same = {name: options[name] for name in ("port", "proxy", "certfile", "keyfile")}
+    host = running.EVERYWHERE if lan else options["host"]
+    names = ("port", "proxy", "certfile", "keyfile", "access_log")
+    same = {name: options[name] for name in names}
     return running.Address(host=host, public_url=url, **same)
 
 
@@ -133,9 +147,14 @@ def _run(served: Served, options: dict[str, Any]) -> None:
     taken = running.listen(address.host, address.port)
     port = taken.getsockname()[1]
     scheme = "https" if address.certfile else "http"
-    name = "127.0.0.1" if address.host == "0.0.0.0" else address.host  # noqa: S104 - compared
+    name = "127.0.0.1" if address.host == running.EVERYWHERE else address.host
     base = address.public_url.rstrip("/") or f"{scheme}://{name}:{port}"
-    link = f"{base}{served.signin()}"
+    served.store.note_address(base)
+    opens = options["opens"]
+    opens = sys.stdout.isatty() if opens is None else opens
+    # Others may see the screen of a room, and the journal of a service.
+    is_public = options["lan"] or bool(os.environ.get("JOURNAL_STREAM"))
+    link = "" if is_public and not opens else f"{base}{served.signin()}"
 
     def report_start() -> None:
         click.echo(f"evenhand is at {base}, with {printable(served.store.name)}")
@@ -145,14 +164,16 @@ def _run(served: Served, options: dict[str, Any]) -> None:
             click.echo(f"For the room, {base}:")
             segno.make(base).terminal(compact=True)
             click.echo(UNENCRYPTED)
-        # Whoever has it is the organiser, so that no screen may show it as a picture.
-        click.echo(f"Sign in as the organiser (once, within 15 minutes): {link}")
+        if is_public:
+            how = "Sign in as the organiser by the link of this command: evenhand serve"
+            click.echo(f"{how} --db {printable(served.store.name)} organiser")
+        else:
+            click.echo(f"Sign in as the organiser (once, within 15 minutes): {link}")
         if options["demo"]:
             click.echo("Eight simulated reviewers begin now: sign in and watch.")
         click.echo("Stop it with Ctrl-C.")
         sys.stdout.flush()
-        opens = options["opens"]
-        if opens or (opens is None and sys.stdout.isatty()):
+        if opens:
             running.open_browser(f"{link}#enter")
 
     served.run(taken, report_start)
@@ -167,6 +188,47 @@ def about_key(store: Store) -> list[str]:
         f"The key of links is {where}. Keep it private, and the same on servers that "
         "share a database."
     ]
+
+
+@command.command("organiser")
+@click.argument("name", metavar="[NAME]", default="")
+@option("--list lists", "List the organisers.")
+@option("--remove", "End all that NAME may do.")
+@click.pass_context
+def organiser(context: click.Context, name: str, *, lists: bool, remove: bool) -> None:
+    """Make a link that signs an organiser in, while a server runs.
+
+    Without NAME it is for the first organiser. NAME, or a number of --list, is an
+    organiser, made if there is none of that name.
+    """
+    db, now = context.obj, datetime.now(UTC)
+    if remove and not name:
+        raise OptionError("--remove must come with the name of an organiser.")
+    address = context.parent.params["public_url"] if context.parent else ""
+    base = address or stores.served_at(db)
+    with stores.beside(db) as connection:
+        people = reads.organisers(connection)
+        if lists:
+            for person in people:
+                many = plural(person.evaluations, "evaluation")
+                click.echo(f"{person.id} {printable(person.name)}: {many}")
+            return
+        if remove:
+            if not any(name in (person.name, str(person.id)) for person in people):
+                raise OptionError(f"There is no organiser {quote(name)}. See --list.")
+            number = actions.organiser_by_name(connection, now, name)
+            actions.remove_organiser(connection, now, number)
+            click.echo(f"Removed {printable(name)}")
+            return
+        if not base:
+            raise OptionError(
+                "No server seems to run on this database. Start it, or give the "
+                "address of one elsewhere: evenhand serve --public-url URL organiser."
+            )
+        first = actions.first_organiser(connection, now, running.NAME)
+        number = actions.organiser_by_name(connection, now, name) if name else first
+        token = actions.make_signin(connection, now, number)
+    click.echo(f"Sign in once, within 15 minutes: {base.rstrip('/')}/in/{token}")
 
 
 @command.command("backup")

@@ -782,6 +782,59 @@ def _new_organiser(connection: sa.Connection, now: datetime, name: str) -> int:
     return int(connection.execute(statement, row).scalar_one())
 
 
+def organiser_by_name(connection: sa.Connection, now: datetime, name: str) -> int:
+    """Return the organiser of a name, made if there is none.
+
+    Raises:
+        RefusedError: If several have it.
+    """
+    ids = [
+        row.id
+        for row in reads.organisers(connection)
+        if name in (row.name, str(row.id))
+    ]
+    if len(ids) > 1:
+        raise RefusedError(f"Several organisers are called {name}: give a number.")
+    return ids[0] if ids else _new_organiser(connection, now, name)
+
+
+def remove_organiser(connection: sa.Connection, _: datetime, organiser: int) -> None:
+    """End all that an organiser of this server may do.
+
+    Raises:
+        RefusedError: If there is nobody else, here or for an evaluation of theirs.
+    """
+    if len(reads.organisers(connection)) == 1:
+        raise RefusedError("There is no other organiser.")
+    for row in reads.evaluations(connection, organiser):
+        if row.state != "purged":
+            _leave(connection, row, organiser)
+    for table in (t.member, t.session, t.signin):
+        connection.execute(table.delete().where(table.c.organiser_id == organiser))
+    connection.execute(t.organiser.delete().where(t.organiser.c.id == organiser))
+
+
+def remove_member(
+    connection: sa.Connection, now: datetime, evaluation_id: int, organiser: int
+) -> None:
+    """Let somebody organise an evaluation no longer; invitations end too."""
+    evaluation = lock_for(connection, now, evaluation_id, "invite")
+    _leave(connection, evaluation.row, organiser)
+
+
+def _leave(connection: sa.Connection, row: Evaluation, organiser: int) -> None:
+    ids = [person.id for person in reads.organisers(connection, row.id)]
+    if organiser not in ids:
+        raise RefusedError("There is no such organiser.", NOT_FOUND)
+    if len(ids) == 1:
+        raise RefusedError(f"Nobody else organises {row.title}: invite somebody first.")
+    member = t.member.c
+    is_theirs = (member.evaluation_id == row.id) & (member.organiser_id == organiser)
+    connection.execute(t.member.delete().where(is_theirs))
+    # Whoever goes may have kept an invitation that nobody has used.
+    connection.execute(t.signin.delete().where(t.signin.c.evaluation_id == row.id))
+
+
 def make_signin(
     connection: sa.Connection,
     now: datetime,
@@ -818,8 +871,8 @@ def sign_in(connection: sa.Connection, now: datetime, token: str) -> str:
     row = connection.execute(statement).one_or_none()
     if row is None or row.used_at is not None or row.expires_at < t.stamp(now):
         raise RefusedError(
-            "This sign-in link is unknown, was used, or is too old. Start evenhand "
-            "serve again, or ask who invited you for a new one.",
+            "This sign-in link is unknown, was used, or is too old. Run evenhand serve "
+            "organiser, or ask who invited you for a new one.",
             403,
         )
     connection.execute(t.signin.update().where(by_token).values(used_at=t.stamp(now)))

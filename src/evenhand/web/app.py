@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import time
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from evenhand.web.site import Site
 
 LOG = logging.getLogger("evenhand.web")
+ACCESS = logging.getLogger("evenhand.access")
 STATIC = {
     path.name: path.read_bytes()
     for path in (resources.files("evenhand.web") / "static").iterdir()
@@ -77,6 +79,11 @@ ROUTES = [
     Route("/e/{slug}/publish", organiser.publish, methods=["POST"]),
     Route("/e/{slug}/purge", organiser.purge, methods=["POST"]),
     Route("/e/{slug}/invite", organiser.invite, methods=["POST"]),
+    Route(
+        "/e/{slug}/organisers/{organiser:int}/remove",
+        organiser.remove,
+        methods=["POST"],
+    ),
     Route("/e/{slug}/jobs/{kind}", organiser.job, methods=["POST"]),
     Route(
         "/e/{slug}/reviewers/{reviewer:int}/{repair}",
@@ -98,6 +105,22 @@ ROUTES = [
 ]
 
 
+def access_line(scope: Scope, status: int, elapsed: float) -> str:
+    """Return the line of a request in the access log: its route, and no link.
+
+    Examples:
+        >>> scope = {"method": "GET", "client": ("10.0.0.7", 1), "route": ROUTES[3]}
+        >>> access_line(scope, 200, 1.234)
+        '10.0.0.7 GET /in/{token} 200 1.2 ms'
+    """
+    client = (scope.get("client") or ("-",))[0]
+    # Even an address that is nobody's may be a link that was typed wrongly.
+    route = getattr(scope.get("route"), "path", "-")
+    slug = scope.get("path_params", {}).get("slug", "")
+    path = route.replace("{slug}", slug) if guard.is_slug(slug) else route
+    return f"{client} {scope['method']} {path} {status} {elapsed:.1f} ms"
+
+
 class HostGuard:
     """Holds requests to our hosts, and adds headers to answers."""
 
@@ -117,8 +140,13 @@ class HostGuard:
             await PlainTextResponse(text, 400)(scope, receive, send)
             return
 
+        start = time.perf_counter()
+
         async def send_with_headers(part: Message) -> None:
             if part["type"] == "http.response.start":
+                if self.site.access_log:
+                    elapsed = 1000 * (time.perf_counter() - start)
+                    ACCESS.info(access_line(scope, part["status"], elapsed))
                 header_names = {name.lower() for name, _ in part["headers"]}
                 part["headers"] = [
                     *part["headers"],

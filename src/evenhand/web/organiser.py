@@ -323,6 +323,7 @@ def _evaluation_page(
         context: dict[str, Any] = {
             "coverage": reads.coverage(connection, row.id),
             "draws": reads.draws(connection, row.id),
+            "organisers": reads.organisers(connection, row.id),
             "checks": reads.jobs(connection, row.id, "check"),
             "published": sorted(reads.published_files(connection, row.id)),
             "unassigned": reads.items_without_reviewer(connection, row.id),
@@ -504,6 +505,7 @@ async def links(request: Request) -> Response:
         unassigned = reads.items_without_reviewer(connection, row.id)
         items = len(reads.items(connection, row.id))
     context: dict[str, Any] = {"links": rows, "unassigned": unassigned}
+    context["local"] = site_of(request).is_local(request)
     return page(request, "links", row=row, items=items, **context, **_own(request))
 
 
@@ -839,6 +841,16 @@ async def purge(request: Request) -> Response:
     )
     await site_of(request).writer.tidy()
     return answer
+
+
+async def remove(request: Request) -> Response:
+    """Let somebody organise this evaluation no longer."""
+    row, _ = await _own_form(request)
+    number, (_, organiser_id) = request.path_params["organiser"], organiser(request)
+    back = "/" if number == organiser_id else ""
+    return await _change(
+        request, row, lambda c, now: actions.remove_member(c, now, row.id, number), back
+    )
 
 
 async def invite(request: Request) -> Response:

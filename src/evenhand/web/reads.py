@@ -160,6 +160,15 @@ class DrawRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Organiser:
+    """Somebody who organises, and how many evaluations."""
+
+    id: int
+    name: str
+    evaluations: int
+
+
+@dataclass(frozen=True, slots=True)
 class Payload:
     """What is private about an event."""
 
@@ -223,6 +232,24 @@ def is_member(connection: sa.Connection, evaluation_id: int, organiser: int) -> 
         t.member.c.evaluation_id == evaluation_id, t.member.c.organiser_id == organiser
     )
     return connection.execute(statement).one_or_none() is not None
+
+
+def organisers(
+    connection: sa.Connection, evaluation_id: int | None = None
+) -> list[Organiser]:
+    """Return who organises an evaluation, or anything on this server."""
+    is_member = t.member.c.organiser_id == t.organiser.c.id
+    statement = (
+        sa.select(
+            t.organiser.c.id, t.organiser.c.name, sa.func.count(t.member.c.organiser_id)
+        )
+        .join_from(t.organiser, t.member, is_member, isouter=True)
+        .group_by(t.organiser.c.id, t.organiser.c.name)
+        .order_by(t.organiser.c.id)
+    )
+    if evaluation_id is not None:
+        statement = statement.where(t.member.c.evaluation_id == evaluation_id)
+    return _read(connection, Organiser, statement)
 
 
 def organiser(connection: sa.Connection, digest: str, now: str) -> int | None:

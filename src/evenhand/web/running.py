@@ -20,7 +20,7 @@ import uvicorn
 
 from evenhand.errors import OptionError
 from evenhand.web import actions, guard
-from evenhand.web.app import make_app
+from evenhand.web.app import ACCESS, make_app
 from evenhand.web.connections import (
     AT_ONCE,
     MOST,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import Message
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 KEEP_ALIVE = 75
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - as --lan asks
 NAME = "Organiser"
 
 
@@ -56,6 +56,7 @@ class Address:
         proxy: Whether a proxy's headers are trusted.
         certfile: A certificate, for https.
         keyfile: Its key.
+        access_log: Whether each request is noted, without what links hold.
     """
 
     host: str = "127.0.0.1"
@@ -64,12 +65,13 @@ class Address:
     proxy: bool = False
     certfile: str | None = None
     keyfile: str | None = None
+    access_log: bool = False
 
     @property
     def hosts(self) -> frozenset[str]:
         """Names under which the app may be asked."""
-        names = {self.host, urlsplit(self.public_url).hostname or ""}
-        return LOOPBACK | {name.casefold() for name in names if name} - {"0.0.0.0"}  # noqa: S104 - compared
+        names = {self.host, urlsplit(self.public_url).hostname or ""} - {EVERYWHERE}
+        return guard.LOOPBACK | {name.casefold() for name in names if name}
 
     @property
     def secure(self) -> bool:
@@ -117,14 +119,20 @@ class Served:
     """A database with its writer and its app, to be closed at the end."""
 
     def __init__(
-        self, db: str, address: Address, *, limited: bool = True, demo: bool = False
+        self,
+        db: str,
+        address: Address,
+        *,
+        limited: bool = True,
+        demo: bool = False,
+        key: str = "",
     ) -> None:
         """Open the database.
 
         Raises:
             OptionError: If it cannot be opened.
         """
-        self.store: Store = open_store(db)
+        self.store: Store = open_store(db, key)
         self.address = address
         self.site = Site(
             self.store,
@@ -134,6 +142,7 @@ class Served:
             public_url=address.public_url.rstrip("/"),
             secure=address.secure,
             limited=limited,
+            access_log=address.access_log,
         )
         slug = make_demo(self.store, NAME) if demo else ""
         more = [lambda: rate_demo(self.site, slug)] if demo else []
@@ -149,6 +158,11 @@ class Served:
     def run(self, taken: socket.socket, started: Callable[[], None]) -> None:
         """Serve until somebody stops it."""
         address = self.address
+        if address.access_log:
+            handler = logging.StreamHandler()
+            handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+            ACCESS.addHandler(handler)
+            ACCESS.setLevel(logging.INFO)
         Impatient.most = room_for_connections()
         config = uvicorn.Config(
             self.app,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 import jinja2
 from starlette.datastructures import UploadFile
@@ -21,7 +22,6 @@ from evenhand.web.scale import number
 from evenhand.web.states import state_at
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import AsyncGenerator, Callable
 
     from starlette.requests import Request
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 SMALL, LARGE = 64 * 2**10, 6 * 2**20
 MOST_FIELDS = 200
+LONGEST_BODY = 60.0
+"""Seconds in which all of a request must have come."""
 JSON = "application/json"
 
 
@@ -48,6 +50,7 @@ class Site:
         public_url: Its address for others, without a slash at the end; or empty.
         secure: Whether cookies are for https only.
         limited: Whether senders are held to a rate.
+        access_log: Whether each request is noted.
         failing: Whether the database failed when it was last asked.
         running: Jobs that are being worked out: evaluation, kind and number.
         now: The clock.
@@ -60,6 +63,7 @@ class Site:
     public_url: str = ""
     secure: bool = False
     limited: bool = True
+    access_log: bool = False
     failing: bool = False
     running: dict[tuple[int, str, int], asyncio.Task[None]] = field(
         default_factory=dict
@@ -71,6 +75,10 @@ class Site:
     def base(self, request: Request) -> str:
         """Return the address that links begin with."""
         return self.public_url or str(request.base_url).rstrip("/")
+
+    def is_local(self, request: Request) -> bool:
+        """Say whether links open on this machine alone."""
+        return urlsplit(self.base(request)).hostname in guard.LOOPBACK
 
 
 def site_of(request: Request) -> Site:
@@ -130,9 +138,18 @@ async def read_body(request: Request, most: int = SMALL) -> bytes:
 
 
 async def _parts(request: Request, most: int) -> AsyncGenerator[bytes, None]:
-    """Read what was sent, and stop as soon as it is too large."""
-    size = 0
-    async for part in request.stream():
+    """Read what was sent, and stop as soon as it is too large or takes too long."""
+    size, stream = 0, request.stream()
+    until = asyncio.get_running_loop().time() + LONGEST_BODY
+    while True:
+        try:
+            async with asyncio.timeout_at(until):
+                part = await anext(stream, None)
+        except TimeoutError:
+            headers = {"connection": "close"}
+            raise HTTPException(408, "That took too long.", headers) from None
+        if part is None:
+            return
         size += len(part)
         if size > most:
             raise HTTPException(413, "That is too large.")

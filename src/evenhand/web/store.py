@@ -75,6 +75,13 @@ class Store:
         driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         raw.close()
 
+    def note_address(self, address: str) -> None:
+        """Let commands beside the server know where it is."""
+        if self.lock is not None:
+            self.lock.truncate(0)
+            self.lock.write(address)
+            self.lock.flush()
+
     def close(self) -> None:
         """Let others have the database."""
         self.reading.dispose()
@@ -83,11 +90,13 @@ class Store:
             self.lock.close()
 
 
-def open_store(where: str) -> Store:
+def open_store(where: str, key: str = "") -> Store:
     """Open a database, make its tables, and keep others from writing.
 
     Args:
         where: Path of a SQLite file, or an address that begins with postgresql://.
+        key: File of the key of links; beside a SQLite file, or in the folder of this
+            user for PostgreSQL, if it is empty.
 
     Returns:
         The database.
@@ -96,7 +105,7 @@ def open_store(where: str) -> Store:
         OptionError: If it is in use, cannot be opened, or another version made it.
     """
     if where.startswith((f"{POSTGRES}://", f"{POSTGRES}+", "postgres://")):
-        return _postgres(where)
+        return _postgres(where, key)
     path = Path(where)
     if "://" in where or not path.parent.is_dir():
         raise OptionError(
@@ -114,15 +123,53 @@ def open_store(where: str) -> Store:
             isolation_level="AUTOCOMMIT",
             connect_args={"check_same_thread": False, "timeout": BUSY / 1000},
         )
-        key_file = path.with_name(f"{path.name}.key")
-        key = _key(key_file)
+        key_file = Path(key) if key else path.with_name(f"{path.name}.key")
+        token_key = _key(key_file)
     except BaseException as error:
         lock.close()
         if isinstance(error, sa.exc.DatabaseError | OSError):
             reason = getattr(error, "orig", None) or error
             raise OptionError(f"{where}: The database fails: {reason}.") from None
         raise
-    return Store(where, writing, reading, key, key_file, path, lock)
+    return Store(where, writing, reading, token_key, key_file, path, lock)
+
+
+@contextlib.contextmanager
+def beside(where: str) -> Iterator[sa.Connection]:
+    """Write to a database that exists, beside the server that runs on it.
+
+    Each of the two waits for the other's transaction.
+
+    Raises:
+        OptionError: If there is no such database.
+    """
+    if where.startswith((f"{POSTGRES}://", f"{POSTGRES}+", "postgres://")):
+        engine = sa.create_engine(_postgres_address(where))
+    else:
+        read_only(Path(where)).close()
+        engine = _sqlite(Path(where))
+    try:
+        _make_tables(engine)
+        with engine.begin() as connection:
+            yield connection
+    except sa.exc.DatabaseError as error:
+        reason = " ".join(str(error.orig).split())
+        raise OptionError(f"The database fails: {reason}.") from None
+    finally:
+        engine.dispose()
+
+
+def served_at(where: str) -> str:
+    """Return the address of the server that runs on a SQLite file, "" if none does."""
+    path = Path(f"{where}.lock")
+    if "://" in where or not path.is_file():
+        return ""
+    with path.open(encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return lock.read()
+    return ""
 
 
 def read_only(path: Path) -> sqlite3.Connection:
@@ -161,7 +208,7 @@ def backup(path: Path, target: Path) -> None:
 
 def _lock(path: Path) -> IO[str]:
     try:
-        lock = path.with_name(f"{path.name}.lock").open("a", encoding="ascii")
+        lock = path.with_name(f"{path.name}.lock").open("a", encoding="utf-8")
     except OSError as error:
         raise OptionError(
             f"{path}: The database cannot be written: {error.strerror}."
@@ -204,9 +251,13 @@ def _sqlite(path: Path) -> sa.Engine:
     return engine
 
 
-def _postgres(where: str) -> Store:
+def _postgres_address(where: str) -> sa.URL:
     _, _, location = where.partition("://")
-    address = sa.make_url(f"{POSTGRES}+psycopg://{location}")
+    return sa.make_url(f"{POSTGRES}+psycopg://{location}")
+
+
+def _postgres(where: str, key: str) -> Store:
+    address = _postgres_address(where)
     name = address.render_as_string(hide_password=True)
     try:
         writing = sa.create_engine(address, pool_pre_ping=True, pool_size=2)
@@ -221,7 +272,7 @@ def _postgres(where: str) -> Store:
         _check_postgres(writing, name)
         undo.pop_all()
     reading = writing.execution_options(isolation_level="AUTOCOMMIT")
-    key_file = _key_file()
+    key_file = Path(key) if key else _key_file()
     return Store(name, writing, reading, _key(key_file), key_file, None, None)
 
 
@@ -287,10 +338,16 @@ def check_clock(here: datetime, there: datetime, name: str) -> None:
 
 def _key(path: Path) -> bytes:
     """Read the key of links, or draw one; it is not in the database."""
-    with contextlib.suppress(FileExistsError):
+    try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with os.fdopen(os.open(path, flags, 0o600), "w", encoding="ascii") as file:
             file.write(secrets.token_hex(KEY_BYTES))
+    except FileExistsError:
+        pass  # it was drawn before
+    except OSError as error:
+        raise OptionError(
+            f"{path}: The key cannot be kept: {error.strerror}."
+        ) from None
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii"))
     except ValueError:
