@@ -122,6 +122,28 @@ def test_intervals_and_quotas_come_from_a_table(intervals: str, tmp_path: Path) 
     assert run("audit", record, intervals).exit_code == 1
 
 
+def test_a_budget_takes_the_place_of_places(intervals: str, tmp_path: Path) -> None:
+    record = tmp_path / "r.json"
+    words = (
+        "select",
+        "--intervals",
+        intervals,
+        "--rule",
+        "cut",
+        "--draw",
+        "--seed",
+        "3",
+    )
+    drawn = run(*words, "--budget", "4", "cost", "--record", str(record))
+    assert drawn.exit_code == 0, drawn.output
+    assert "Budget: 4. A draw costs 3; this one costs 3 and leaves 1." in drawn.stdout
+    assert run("audit", str(record), intervals).exit_code == 0
+    forged = contents(json.loads(record.read_text("utf-8")))
+    forged["result"]["parameters"]["costs"]["a"] = 1.0
+    record.write_text(json.dumps(finish(forged)), encoding="utf-8")
+    assert run("audit", str(record), intervals).exit_code == 1
+
+
 def test_comparisons_may_be_free_of_noise(tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text("winner,loser\na,b\na,c\nb,d\n", encoding="utf-8")
@@ -143,6 +165,7 @@ def test_comparisons_may_be_free_of_noise(tmp_path: Path) -> None:
             ("--places", "4", "--quota", "item=A:2-"),
             "'item=A:2-' with 1 instead of 2",
         ),
+        (("--budget", "x", "cost"), "--budget must be a number and a column"),
         (("--places", "4", "--intervals", CONFERENCE), "FILE or --intervals"),
     ],
 )

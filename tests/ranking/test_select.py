@@ -1,6 +1,7 @@
 """Selections: chances by a rule, exact draws, and what they must keep to."""
 
 import itertools
+import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -10,18 +11,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from evenhand import Ratings, select
 from evenhand.errors import EvenhandError, OptionError
+from evenhand.ranking.lineup import cost_range, draw_items, number_blocks
 from evenhand.ranking.lotteries import Field, Quota
-from evenhand.ranking.selection import Selection, draw_items, possible_sets
+from evenhand.ranking.selection import Selection, possible_sets
 
 RARE = 1e-6
 RULES = ("maximin", "cut", "smooth", "shares", "top")
 CHANCES = [Fraction(1, 2), Fraction(1, 3), Fraction(2, 3), Fraction(1, 2), Fraction(1)]
 ZEROS = np.zeros(5)
 EVEN = Field(ZEROS, ZEROS, ZEROS, ZEROS, 3)
+COSTS = {f"i{item}": 1 for item in range(9)}
 INTERVALS = pl.DataFrame(
     {"item": list("pqrst"), "low": [4, 2, 1, 0, -3], "high": [6, 5, 4, 3, -1]}
 )
@@ -111,6 +116,98 @@ def test_sets_are_drawn_as_often_as_the_law_says(groups: list[list[int]]) -> Non
     assert set(seen) <= set(law)
     expected = [float(p) * draws for p in law.values()]
     assert stats.chisquare([seen[chosen] for chosen in law], expected).pvalue > RARE
+
+
+@st.composite
+def priced_lotteries(draw: st.DrawFn) -> tuple[list[Fraction], Field]:
+    """Return chances that add up to a whole number, with costs and up to two quotas."""
+    shares = st.sampled_from([Fraction(n, d) for d in (2, 3, 4) for n in range(1, d)])
+    chances = draw(st.lists(shares, min_size=1, max_size=4))
+    last = -sum(chances, Fraction(0)) % 1
+    chances += [last] if last else []
+    size, total = len(chances), int(sum(chances))
+    costs = draw(st.lists(st.integers(1, 4), min_size=size, max_size=size))
+    quota = np.array(draw(st.lists(st.integers(0, 2), min_size=size, max_size=size)))
+    quotas = [
+        Quota(str(n), quota == n, 0, total) for n in range(draw(st.integers(0, 2)))
+    ]
+    exact = tuple(Fraction(cost, 10) for cost in costs)
+    zeros = np.zeros(size)
+    fields = zeros, zeros, zeros, zeros, total, tuple(quotas)
+    return chances, Field(*fields, costs=exact)
+
+
+@settings(max_examples=60)
+@given(priced_lotteries())
+def test_no_order_and_no_start_costs_more_or_moves_a_chance(
+    lottery: tuple[list[Fraction], Field],
+) -> None:
+    chances, field = lottery
+    codes, none = range(len(chances)), len(field.quotas)
+    quotas = [
+        next((n for n, quota in enumerate(field.quotas) if quota.members[code]), none)
+        for code in codes
+    ]
+    blocks = number_blocks(quotas, field.costs)
+    unit = math.lcm(*(chance.denominator for chance in chances))
+    for order in itertools.permutations(codes):
+        if sorted(order, key=blocks.__getitem__) != list(order):
+            continue
+        drawn, costs = Counter[int](), set[Fraction]()
+        for start in range(unit):
+            ends = [Fraction(0), *itertools.accumulate(chances[code] for code in order)]
+            marks = [Fraction(start, unit) + n for n in range(field.places)]
+            chosen = [
+                code
+                for code, begin, end in zip(order, ends, ends[1:], strict=False)
+                if any(begin <= mark < end for mark in marks)
+            ]
+            assert len(chosen) == field.places
+            for quota in field.quotas:
+                taken = sum(quota.members[code] for code in chosen)
+                expected = sum(chances[code] for code in codes if quota.members[code])
+                assert abs(taken - expected) < 1
+            drawn.update(chosen)
+            costs.add(sum((field.costs[code] for code in chosen), Fraction(0)))
+        assert [Fraction(drawn[code], unit) for code in codes] == chances
+        assert (min(costs), max(costs)) == cost_range(chances, field)
+
+
+@pytest.mark.parametrize("source", ["model", "file"])
+@pytest.mark.parametrize("rule", RULES)
+def test_a_budget_is_kept_whatever_is_drawn(source: str, rule: str) -> None:
+    labels = [row.item for row in select(**SOURCES[source], places=1).rows]
+    costs = {label: 1.1 + (7 * n) % 5 for n, label in enumerate(labels)}
+    budget = 0.6 * sum(costs.values())
+    options = {**SOURCES[source], "rule": rule}
+    paid = [select(**options, budget=budget, costs=costs, rng=n) for n in range(12)]
+    again = select(**options, places=paid[0].places)
+    assert [row.chance for row in again.rows] == [row.chance for row in paid[0].rows]
+    assert again.worst_case == paid[0].worst_case
+    for chosen in paid:
+        assert chosen.costs is not None
+        spent = sum(costs[row.item] for row in chosen.rows if row.drawn)
+        assert chosen.costs.spent == pytest.approx(spent)
+        assert chosen.costs.least <= spent + 1e-9 <= chosen.costs.most + 2e-9
+        assert chosen.costs.most <= budget
+        assert chosen.costs.unspent == pytest.approx(budget - spent)
+        average = sum(float(row.chance) * costs[row.item] for row in chosen.rows)
+        assert chosen.costs.expected == pytest.approx(average)
+    rows = select(**options, places=again.places + 1).rows
+    prices = tuple(Fraction(str(costs[row.item])) for row in rows)
+    field = replace(EVEN, places=again.places + 1, costs=prices)
+    assert cost_range([row.chance for row in rows], field)[1] > budget
+
+
+def test_costs_add_up_as_they_are_written() -> None:
+    """Three times 0.1 is 0.30000000000000004 in binary numbers."""
+    frame = pl.DataFrame(
+        {"item": list("abcd"), "low": [9, 8, 7, 0], "high": [9, 8, 7, 6]}
+    )
+    costs = dict.fromkeys("abcd", 0.1)
+    chosen = select(intervals=frame, budget=0.3, costs=costs, rule="top", rng=1)
+    assert chosen.costs is not None
+    assert (chosen.places, chosen.costs.spent, chosen.costs.unspent) == (3, 0.3, 0)
 
 
 def test_listed_sets_are_all_sets_that_the_comparisons_allow() -> None:
@@ -230,6 +327,15 @@ def refusal(tmp_path: Path, options: dict[str, Any]) -> str:
         (
             {"places": 3, "quotas": {"a": (["i1"], 0, 1), "b": (["i1"], 0, 1)}},
             "quotas must not share items",
+        ),
+        ({"budget": 3}, "budget must come with costs"),
+        ({"budget": 3, "costs": {"i1": 1}}, "cost of 'i0' must be a number, got None"),
+        ({"budget": 0.5, "costs": COSTS}, "budget must be enough for a place whatever"),
+        ({"budget": 9, "costs": COSTS}, "budget must be less than all items cost"),
+        ({"budget": 3, "costs": COSTS, "places": 2}, "left out with a budget"),
+        (
+            {"budget": 3, "costs": COSTS, "quotas": {"a": (["i1"], 2, 3)}},
+            "'a' with 1 instead of 2",
         ),
         ({"places": 1, "intervals": "item,low,high\nx,1,2\ny,3,2\n"}, "i.csv:3: low"),
         ({"places": 1, "intervals": "item,low,high\nx,1,2\nx,1,2\n"}, "i.csv:3: 'x' m"),

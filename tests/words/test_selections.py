@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -122,6 +123,17 @@ def test_the_page_draws_what_python_draws(tab: Page, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     results = [(secret, panel(secret)) for secret in SECRETS]
     results += [(secret, panel(secret, quotas=QUOTAS)) for secret in SECRETS[-2:]]
+    costs = {f"P{number:02d}": 1 + number % 5 for number in range(1, 13)}
+    for quotas in ({}, QUOTAS):
+        more: dict[str, Any] = {"budget": 19, "costs": costs, "quotas": quotas}
+        paid = eh.select(PANEL, rule="cut", secret=SECRETS[4], **more)
+        assert paid.costs is not None
+        text, spent = (
+            repr(paid),
+            sum(costs[str(row.item)] for row in paid.rows if row.drawn),
+        )
+        assert f"this one costs {spent} and leaves {19 - spent}. One more" in text
+        results.append((SECRETS[4], paid))
     many = eh.select(cases.conference(), places=30, rule="shares", secret=SECRETS[3])
     for secret, result in [*results, (SECRETS[3], many)]:
         result.report(file)

@@ -51,6 +51,11 @@ drawing = partial(_options.option, group="Draw")
     "--quota quotas COLUMN=VALUE:LEAST-MOST...",
     "Places for a group of items, such as field=law:2-5, field=law:2- or field=law:-5.",
 )
+@deciding(
+    "--budget AMOUNT COLUMN",
+    "As many places as the money pays for, whatever is drawn; COLUMN has each item's "
+    "cost. Instead of --places.",
+)
 @deciding("--fix-in ITEM=REASON...", "Choose this item, whatever its scores.")
 @deciding("--fix-out ITEM=REASON...", "Leave this item out, whatever its scores.")
 @deciding(
@@ -96,6 +101,10 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     secret = _secret(options)
     quotas = options.pop("quotas")
     fixed = dict(_fixed_items(options))
+    if budget := options["budget"]:
+        options["budget"] = _number(budget[0])
+        columns = item, budget[1]
+        options["costs"] = lists.read_marks(path, what="cost", columns=columns)
     instead = options["intervals"] or options["noise_free"]
     if instead and options["method"] == "adaptive":
         options["method"] = None
@@ -143,6 +152,13 @@ def _fixed_items(options: dict[str, Any]) -> Any:  # noqa: ANN401 - pairs for a 
             if not equals or not reason.strip():
                 raise must_be(f"--fix-{side}", "ITEM=REASON, with a reason", text)
             yield item, (side, reason)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise must_be("--budget", "a number and a column of costs", text) from None
 
 
 def _quota(text: str, path: str, item: str | None) -> tuple[list[str], int, int | None]:

@@ -82,6 +82,8 @@ class Field:
         places: How many are chosen.
         quotas: Groups that get at least or at most so many places.
         fixed: 1 for an item that is in, -1 for one that is out, 0 for the others.
+        costs: Cost of each item; none without a budget.
+        budget: What the chosen may cost, whatever is drawn. It has no part in chances.
     """
 
     low: Table
@@ -91,6 +93,8 @@ class Field:
     places: int
     quotas: tuple[Quota, ...] = ()
     fixed: Codes | None = None
+    costs: tuple[Fraction, ...] = ()
+    budget: Fraction | None = None
 
 
 def _read_slope(value: object) -> float | None:

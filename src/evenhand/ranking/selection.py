@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -28,6 +28,7 @@ from evenhand.claims import CONFIDENCE, Claim, Finding, Reportable, certify, tai
 from evenhand.designs.drawing import seal_of
 from evenhand.errors import (
     OptionError,
+    as_positive,
     must_be,
     require_text,
     require_whole,
@@ -40,6 +41,7 @@ from evenhand.posets import orderings
 from evenhand.posets.averaging import averages
 from evenhand.posets.contradictions import consistent
 from evenhand.progress import working
+from evenhand.ranking.lineup import STREAMS, cost_range, draw_items
 from evenhand.ranking.lotteries import (
     Field,
     Quota,
@@ -75,8 +77,6 @@ else:
     selections = lazy("evenhand.words.selections")
 
 SCHEMA = "evenhand.select/1"
-STREAMS = ORDER, LOTTERY = "lottery order", "lottery"
-"""Of the draw: the order of the items, and the one uniform number."""
 FILE, COMPARISONS = "file", "comparisons"
 SIDES, BEFORE = {"in": 1, "out": -1}, ("scores", "intervals")
 # Items up to which all rules are compared; order ideals, and sets of items, to list.
@@ -149,6 +149,26 @@ class LotteryDraw(NamedTuple):
     streams: tuple[str, str]
 
 
+class LotteryCost(NamedTuple):
+    """What a draw costs, which is never more than the budget.
+
+    Attributes:
+        budget: What it may cost.
+        least: The least that a draw can cost.
+        most: The most that a draw can cost.
+        expected: What draws cost on average.
+        spent: What the chosen items cost; None if nothing was drawn.
+        unspent: What is left of the budget; None if nothing was drawn.
+    """
+
+    budget: float
+    least: float
+    most: float
+    expected: float
+    spent: float | None
+    unspent: float | None
+
+
 class Sensitivity(NamedTuple):
     """How much one score moved one chance, of the scores that were tried.
 
@@ -207,6 +227,7 @@ class Selection(Reportable):
         method: Name of the model, or None.
         parameters: The options that were used.
         draw: Where the draw comes from; None without a seed or a secret.
+        costs: What a draw costs; None without a budget.
         sensitivity: How much one score can move one chance; None if not asked for.
         data: Sizes and hash of what it was decided from.
         notices: What the reader must know.
@@ -226,6 +247,7 @@ class Selection(Reportable):
     method: str | None
     parameters: Mapping[str, Json]
     draw: LotteryDraw | None
+    costs: LotteryCost | None
     sensitivity: Sensitivity | None
     data: Mapping[str, Json]
     notices: tuple[DataWarning, ...]
@@ -251,6 +273,7 @@ class Selection(Reportable):
             "sensitivity": self.sensitivity and self.sensitivity._asdict(),
             "intervals": {"source": self.intervals, "level": self.level},
             "draw": self.draw and self.draw._asdict(),
+            "costs": self.costs and self.costs._asdict(),
             **tail(self),
         }
 
@@ -303,6 +326,8 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
     noise_free: bool = False,
     quotas: Quotas | None = None,
     fixed: Fixed | None = None,
+    budget: float | None = None,
+    costs: Mapping[Any, float] | None = None,
     sensitivity: int = 0,
     draw: bool | None = None,
     secret: str | None = None,
@@ -314,7 +339,7 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
 
     Args:
         ratings: Who gave what to which item, as for `rank`; left out with intervals.
-        places: How many items to choose.
+        places: How many items to choose; left out with a budget.
         rule: How chances follow from intervals: "maximin", "cut", "smooth", "shares" or
             "top", with options in brackets as "smooth(slope=0.2)"; or a value of
             `evenhand.ranking.lotteries`.
@@ -326,6 +351,10 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
             nothing else is used, whatever the scales.
         quotas: From a name to items, least and most (or None) of them to be chosen.
         fixed: From an item to "in" or "out" and the reason.
+        budget: What the chosen items may cost, whatever is drawn: there are as many
+            places as that allows, and one more could cost more. No chance depends on
+            what the item itself costs, but for how many places there are.
+        costs: What each item costs, with a budget.
         sensitivity: How many scores to move by one step, to see how chances change.
         draw: Whether to draw; by default if there is a seed or a secret. With a secret
             and False the result names its seal, to be published before the draw.
@@ -352,7 +381,7 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         >>> [(row.item, row.group) for row in chosen.rows]
         [('x', 'lottery'), ('y', 'lottery'), ('z', 'out')]
     """
-    flags, mappings = (noise_free, draw), (quotas, fixed)
+    flags, mappings = (noise_free, draw), (quotas, fixed, costs)
     _require_kinds(rule, sealed_before, flags, mappings)
     chosen = as_method(rule, SelectionRule, "rule")
     seed = _seed(secret, sealed_before, rng, draw=draw)
@@ -365,15 +394,17 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
         data = as_ratings(data, select, **reading)
 
     evidence = _weigh(data, method, noise_free=noise_free)
-    terms = _terms(data.item_labels, evidence.values[0], places, quotas, fixed)
-    field = _field(evidence, terms)
-    chances, cost = _cost(chosen, field, evidence.beats)
+    exact = _read_costs(data.item_labels, places, budget, costs)
+    paid = places if budget is None else 1
+    terms = _terms(data.item_labels, evidence.values[0], paid, quotas, fixed)
+    terms = replace(terms, costs=exact[1:], budget=exact[0] if exact else None)
+    field, chances, cost = _lottery(chosen, evidence, terms)
     drawn = None if seed is None else draw_items(chances, field, seed)
     ranking = evidence.ranking
 
     def chances_of(moved: Ratings) -> Chances:
         again = _weigh(moved, method, noise_free=noise_free)
-        return _chances(chosen, _field(again, terms), again.beats)[0]
+        return _lottery(chosen, again, terms)[1]
 
     seal = None if secret is None else seal_of(secret)
     origin = LotteryDraw(None if seal else seed, seal, sealed_before, STREAMS)
@@ -397,10 +428,13 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
             "noise_free": noise_free,
             "quotas": quotas,
             "fixed": fixed,
+            "budget": budget,
+            "costs": costs,
             "sensitivity": sensitivity,
             "sealed_before": sealed_before,
         },
         draw=None if drawn is None and seal is None else origin,
+        costs=_lottery_cost(field, chances, drawn),
         sensitivity=_sensitivity(data, chances, sensitivity, chances_of),
         data=data.summary(),
         notices=tuple(
@@ -428,7 +462,7 @@ def _require_kinds(
             raise must_be("noise_free or draw", "True or False", flag)
     for mapping in mappings:
         if not isinstance(mapping, Mapping | None):
-            raise must_be("quotas and fixed", "mappings", mapping)
+            raise must_be("quotas, fixed and costs", "mappings", mapping)
 
 
 def _seed(
@@ -515,6 +549,30 @@ def _terms(
     return Field(*ends, int(places or 0), groups, sides)
 
 
+def _read_costs(
+    labels: Sequence[Label],
+    places: int | None,
+    budget: float | None,
+    costs: Mapping[Any, float] | None,
+) -> tuple[Fraction, ...]:
+    """Return the budget, then costs, as they are written, so that sums are exact."""
+    if budget is None or costs is None:
+        if (budget is None) != (costs is None):
+            raise OptionError("budget must come with costs, and costs with a budget.")
+        return ()
+    if places is not None:
+        raise OptionError("places must be left out with a budget, which says how many.")
+    amounts = {str(label): cost for label, cost in costs.items()}
+    named = {f"cost of {label!r}": amounts.get(str(label)) for label in labels}
+    exact = tuple(
+        Fraction(str(float(as_positive(name, amount))))
+        for name, amount in {"budget": budget, **named}.items()
+    )
+    if sum(exact[1:]) <= exact[0]:
+        raise must_be("budget", "less than all items cost together", budget)
+    return exact
+
+
 def _whole_quotas(quotas: Quotas) -> Iterator[tuple[str, Any]]:
     for name, quota in quotas.items():
         if not isinstance(quota, tuple | list) or len(quota) != 3:
@@ -522,6 +580,56 @@ def _whole_quotas(quotas: Quotas) -> Iterator[tuple[str, Any]]:
         for number in quota[1 : 3 if quota[2] is not None else 2]:
             require_whole(f"quota {name!r}", number, 0)
         yield name, quota
+
+
+def _lottery(
+    rule: SelectionRule, evidence: ItemValues, terms: Field
+) -> tuple[Field, Chances, RuleCost]:
+    """Return chances by a rule, with as many places as the budget pays for, if any."""
+    if terms.budget is None:
+        field = _field(evidence, terms)
+        return field, *_cost(rule, field, evidence.beats)
+    order = np.argsort(-evidence.values[0], kind="stable").tolist()
+    sums = itertools.accumulate(terms.costs[code] for code in order)
+    places = max(1, sum(total <= terms.budget for total in sums))
+    reason = must_be(
+        "budget", "enough for a place whatever is drawn", float(terms.budget)
+    )
+    # More places while a draw is sure to keep the budget, or fewer until one is.
+    lotteries: dict[int, tuple[Field, Chances, RuleCost] | None] = {}
+    while 0 < places < len(order) and places not in lotteries:
+        lotteries[places] = None
+        field = _field(evidence, replace(terms, places=places))
+        try:
+            chances, cost = _cost(rule, field, evidence.beats)
+        except OptionError as error:
+            reason = error
+        else:
+            if cost_range(chances, field)[1] <= terms.budget:
+                lotteries[places] = field, chances, cost
+        places += 1 if lotteries[places] else -1
+    affordable = [lottery for _, lottery in sorted(lotteries.items()) if lottery]
+    if not affordable:
+        raise reason
+    return affordable[-1]
+
+
+def _lottery_cost(
+    field: Field, chances: Chances, drawn: Sequence[bool] | None
+) -> LotteryCost | None:
+    """Return what a draw can cost, and what this one does."""
+    if field.budget is None:
+        return None
+    least, most = cost_range(chances, field)
+    spent = sum(itertools.compress(field.costs, drawn or ()))
+    return LotteryCost(
+        budget=float(field.budget),
+        least=float(least),
+        most=float(most),
+        expected=float(sum(map(operator.mul, chances, field.costs))),
+        spent=None if drawn is None else float(spent),
+        unspent=None if drawn is None else float(field.budget - spent),
+    )
 
 
 def _field(evidence: ItemValues, terms: Field) -> Field:
@@ -664,38 +772,3 @@ def _rows(
         chosen = None if drawn is None else drawn[code]
         more = (chosen, estimate, share, reasons.get(str(label)))
         yield SelectedItem(label, place, low, high, chance, group, *more)
-
-
-def draw_items(chances: Sequence[Fraction], field: Field, seed: int) -> list[bool]:
-    """Draw items, each with its chance.
-
-    Those of the lottery, by estimate, are put into a random order, those of each quota
-    together, and laid end to end, each as long as its chance. Marks stand at every
-    whole step from a random start; who is under a mark is chosen.
-
-    Args:
-        chances: Exact chances, by item code.
-        field: Estimates and quotas.
-        seed: Where the draw comes from.
-
-    Examples:
-        >>> even = Field(*np.zeros((4, 4)), 2)
-        >>> sum(draw_items([Fraction(1, 2)] * 4, even, 7))
-        2
-    """
-    order = np.argsort(-field.estimate, kind="stable").tolist()
-    lottery = [code for code in order if 0 < chances[code] < 1]
-    mixed = randomness.permutation(randomness.stream(seed, ORDER), len(lottery))
-    groups = [group.members for group in field.quotas]
-    lottery = sorted(
-        (lottery[place] for place in mixed.tolist()),
-        key=lambda code: [not members[code] for members in groups],
-    )
-    source = randomness.stream(seed, LOTTERY)
-    drawn = [chance == 1 for chance in chances]
-    steps = math.lcm(*(chances[code].denominator for code in lottery))
-    end = -Fraction(randomness.below(source, steps), steps)
-    for code in lottery:
-        begin, end = end, end + chances[code]
-        drawn[code] = math.ceil(end) > math.ceil(begin)
-    return drawn

@@ -6,11 +6,13 @@ The sentences stand in the template "selection"; the page can replay the draw it
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evenhand.designs.drawing import SEAL_PREFIX
 from evenhand.errors import align_columns
 from evenhand.method import as_method
+from evenhand.ranking.lineup import number_blocks
 from evenhand.ranking.lotteries import SelectionRule
 from evenhand.words import cards, pictures, tables
 from evenhand.words.pictures import BarList, BarRow
@@ -37,6 +39,7 @@ def statements(result: Selection, block: str, **more: object) -> tuple[str, ...]
     """Fill in a block of the sentences of a selection, in plain text."""
     summary = as_method(result.rule, SelectionRule).summary()
     more |= {**facts(result), "result": result, "summary": summary}
+    more |= {"money": "{:,.12g}".format}
     return sentences("selection", block, more, html=False)
 
 
@@ -112,6 +115,19 @@ def card(result: Selection, *, html: bool = True) -> cards.Card:
     return cards.build_card("selection", result, html=html, **numbers)
 
 
+def lottery_blocks(result: Selection) -> list[int]:
+    """Return which items of the lottery stay side by side, for the page to draw."""
+    options: Any = result.parameters
+    quotas, costs = options["quotas"] or {}, options["costs"] or {}
+    groups = [{*map(str, members)} for members, *_ in quotas.values()]
+    prices = {str(label): Fraction(str(float(cost))) for label, cost in costs.items()}
+    lottery = [str(row.item) for row in result.rows if row.group == "lottery"]
+    numbers = [
+        [*(item in group for group in groups), True].index(True) for item in lottery
+    ]
+    return number_blocks(numbers, [prices.get(item, Fraction(0)) for item in lottery])
+
+
 def page_facts(result: Selection) -> dict[str, Any]:
     """Return what the page of a selection shows, and what it draws again from."""
     return facts(result) | {
@@ -121,5 +137,6 @@ def page_facts(result: Selection) -> dict[str, Any]:
         "rows": {row.item: row for row in result.rows},
         "item_ids": pictures.anchors([row.item for row in result.rows]),
         "statements": statements,
+        "blocks": lottery_blocks(result),
         "SEAL_PREFIX": SEAL_PREFIX,
     }

@@ -117,9 +117,8 @@ const lottery = (() => {
     const unit = parts.reduce((all, [, bottom]) => all / gcd(all, bottom) * bottom, 1n);
     const lengths = parts.map(([top, bottom]) => top * (unit / bottom));
     const order = permutation(stream(seed, data.streams[0]), lengths.length);
-    // Items of a quota stay side by side.
-    const quota = data.items.map((item) => data.quotas.findIndex((items) => items.includes(item)) >>> 0);
-    order.sort((i, j) => quota[i] - quota[j]);
+    // Items of a quota, and those of equal cost, stay side by side.
+    order.sort((i, j) => data.blocks[i] - data.blocks[j]);
     const start = below(stream(seed, data.streams[1]), unit);
     let end = 0n;
     const decimal = (length) => Number((length * 10n ** 12n) / unit) / 1e12;
