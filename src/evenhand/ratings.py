@@ -35,6 +35,7 @@ from evenhand.columns import (
     time_series,
     typed_labels,
 )
+from evenhand.criteria import TOTAL, Criteria, number_columns, read_weights, weigh
 from evenhand.errors import (
     OptionError,
     RatingsError,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Codes, Flags, Scores
     from evenhand.claims import Json, Label
+    from evenhand.criteria import Scored
     from evenhand.formats import reading as readers
     from evenhand.formats.files import Readable
 else:
@@ -106,7 +108,7 @@ class ReadingOptions(TypedDict, total=False):
     format: str | None
     reviewer: Names | None
     item: Names | None
-    score: str | None
+    score: Scored | None
     rank: str | None
     winner: str | None
     loser: str | None
@@ -123,6 +125,7 @@ class ReadingOptions(TypedDict, total=False):
     delimiter: str | None
     header: bool | None
     repeats: str | None
+    missing_criteria: str | None
     lower_is_better: bool | None
     merge: Names | None
     anonymise: str | None
@@ -168,6 +171,8 @@ class Ratings:
         weights: How much each rating counts, in the order of scores, or None.
         cluster_codes: Of each rating, what its reviewer shares with others, or None.
         order: When each item was assigned, a number that grows with time, or None.
+        criteria: Names, weights and scores of the criteria whose total `scores` are, or
+            None.
         probabilities: With which the first of two items was to be assigned, or None.
         unrated_labels: Items that were named, but without any score; left out.
         notices: What was left out while reading, and why.
@@ -216,12 +221,13 @@ class Ratings:
         *,
         reviewer: Names = "",
         item: Names = "",
-        score: str = "",
+        score: Scored = "",
         rank: str = "",
         winner: str = "",
         loser: str = "",
         pair: Names = "",
         weight: str = "",
+        missing_criteria: str = "",
         all_items: Sequence[Label] | None = None,
     ) -> Ratings:
         """Take ratings from a dataframe of any kind that narwhals knows.
@@ -235,12 +241,15 @@ class Ratings:
             reviewer: Column of the reviewer, or several that name one together; behind
                 them "people" or "seats" may say whether a label is one person.
             item: Column of the item, or several.
-            score: Column of the score, higher is better.
+            score: Column of the score, higher is better; or several criteria in a list,
+                or with their weights, {"novelty": 2, "soundness": 1}.
             rank: Column of the rank, 1 is best; used when there is no score.
             winner: Column of the better item, for plain comparisons.
             loser: Column of the worse item.
             pair: Column of the pair of reviewers, or several.
             weight: Column of how much each rating counts, such as a confidence.
+            missing_criteria: What becomes of a rating without a score for a criterion:
+                "leave-out", or "rescale" for the mean of those it has.
             all_items: Every item there is, if some have no rating.
 
         Returns:
@@ -268,10 +277,16 @@ class Ratings:
             _join_columns(columns, part, names)
             for part, names in (("reviewer", reviewer), ("item", item), ("pair", pair))
         )
+        score, weights = read_weights(score)
+        more: Any = {"all_items": all_items, "people": people}
+        if weights:
+            numbers, score = number_columns(columns, [*weights], Source()), TOTAL
+            more["criteria"], columns[TOTAL], more["notices"] = weigh(
+                numbers, weights, Source(), missing_criteria
+            )
         declared = given_columns(
             persons, items, score, rank, winner, loser, pairs, weight
         )
-        more: Any = {"all_items": all_items, "people": people}
         return cls.from_columns(columns, declared, Source(), **more)
 
     @classmethod
@@ -286,6 +301,7 @@ class Ratings:
         titles: Mapping[str, str] | None = None,
         notices: Sequence[DataWarning] = (),
         read_as: str = "",
+        criteria: Criteria | None = None,
     ) -> Ratings:
         """Take ratings from named columns; the way in for every file reader.
 
@@ -298,6 +314,7 @@ class Ratings:
             titles: What people call an item, by its label as text.
             notices: What was left out before, and why.
             read_as: What the file was taken for.
+            criteria: What the score is the total of, if it is one.
 
         Returns:
             The ratings.
@@ -313,7 +330,7 @@ class Ratings:
         names = find_columns(list(columns), declared, source)
         ratings = cls.__new__(cls)
         data = columns, names, source, all_items
-        ratings._fill(*data, people=people)  # noqa: SLF001 - our own
+        ratings._fill(*data, people=people, criteria=criteria)  # noqa: SLF001 - our own
         # A reader may have said already what labels say again.
         ratings.notices = tuple(dict.fromkeys((*notices, *ratings.notices)))
         named = titles or {}
@@ -406,6 +423,7 @@ class Ratings:
         for name in BY_ROW:
             if (column := getattr(self, name)) is not None:
                 setattr(taken, name, frozen(column[rows]))
+        taken.criteria = self.criteria and self.criteria.take(rows)
         taken.reviewer_labels, taken.reviewer_codes = labels, frozen(reviewers[rows])
         taken._public = None  # noqa: SLF001 - our own
         return taken
@@ -445,6 +463,48 @@ class Ratings:
         taken = copy.copy(self)
         taken.__dict__.pop("_digest", None)
         taken.weights, taken._public = weights, None  # noqa: SLF001 - our own
+        return taken
+
+    def with_criteria(self, score: Scored, missing: str = "") -> Ratings:
+        """Return the ratings by one of their criteria, or with other weights.
+
+        Args:
+            score: A criterion; or several in a list, or with weights.
+            missing: What becomes of a rating without one of them, as in `from_frame`.
+
+        Raises:
+            OptionError: If there is no such criterion.
+
+        Examples:
+            >>> frame = pl.DataFrame({"judge": ["a", "a"], "item": ["x", "y"],
+            ...                       "taste": [1, 4], "looks": [3, 2]})
+            >>> ratings = Ratings.from_frame(frame, score=["taste", "looks"])
+            >>> ratings.scores.tolist(), ratings.with_criteria("looks").scores.tolist()
+            ([2.0, 3.0], [3.0, 2.0])
+            >>> ratings.with_criteria({"taste": 3, "looks": 1}).scores.tolist()
+            [1.5, 3.5]
+        """
+        if self.criteria is None:
+            raise OptionError("score must be left out: the Ratings has no criteria.")
+        name, weights = read_weights(score)
+        places = {each: self.criteria.column(each) for each in weights or [name]}
+        columns = {name: self.criteria.scores[:, at] for name, at in places.items()}
+        if weights:
+            numbers = {name: (col, np.isnan(col)) for name, col in columns.items()}
+            criteria, total, _ = weigh(numbers, weights, Source(), missing)
+            scores = total.fill_null(np.nan).to_numpy()
+        else:
+            criteria, scores = None, columns[name]
+        kept = np.isfinite(scores)
+        if not kept.any():
+            raise RatingsError("There is no rating with a score for all criteria.")
+        taken = copy.copy(self)
+        taken.preference, taken.criteria = frozen(scores), criteria
+        taken.__dict__.pop("_digest", None)
+        # The public order is that of the labels.
+        taken = taken.without(np.flatnonzero(~kept))
+        if self._public is not None:
+            taken._public = self._public.with_criteria(score, missing)  # noqa: SLF001
         return taken
 
     @property
@@ -489,20 +549,25 @@ class Ratings:
 
     @cached_property
     def _digest(self) -> str:
-        head = {
+        head: dict[str, object] = {
             "schema": "evenhand.ratings/1",
             "kind": self.kind,
             "reviewers": self.reviewer_labels,
             "items": self.item_labels,
             "pairs": self.pair_labels,
         }
+        numbers = [self.preference, self.weights]
+        if self.criteria is not None:
+            head["criteria"] = self.criteria.to_dict()
+            numbers.append(self.criteria.scores)
         hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
         for codes in (self.reviewer_codes, self.item_codes, self.pair_codes):
             if codes is not None:
                 hashed.update(codes.astype("<i8", copy=False).data)
-        for numbers in (self.preference, self.weights):
-            if numbers is not None:
-                hashed.update(numbers.astype("<f8", copy=False).data)
+        for column in numbers:
+            if column is not None:
+                floats = np.ascontiguousarray(column, dtype="<f8")
+                hashed.update(floats.data)
         return hashed.hexdigest()
 
     @cached_property
@@ -621,11 +686,20 @@ class Ratings:
             "item": pl.Series(public.item_labels).gather(public.item_codes),
             "score" if self.kind == "scores" else "preference": public.preference,
         }
-        more = {} if public.weights is None else {"weight": public.weights}
-        return pl.DataFrame({**columns, **more})
+        if public.weights is not None:
+            columns["weight"] = public.weights
+        if public.criteria is not None:
+            for name, scores in zip(
+                public.criteria.names, public.criteria.scores.T, strict=True
+            ):
+                place = f"{name} (criterion)" if name in columns else name
+                columns[place] = pl.Series(scores).fill_nan(None)
+        return pl.DataFrame(columns)
 
     def __repr__(self) -> str:
         items, people = plural(self.n_items, "item"), self.n_reviewers
+        if self.criteria is not None:
+            items += f" by {len(self.criteria.names)} criteria"
         if self.kind == "comparisons":
             tied = self.tied_reviewers
             ties = f", {tied:,} of them {'a tie' if tied == 1 else 'ties'}" * (tied > 0)
@@ -641,6 +715,7 @@ class Ratings:
         all_items: Sequence[Label] | None,
         *,
         people: bool | None,
+        criteria: Criteria | None = None,
     ) -> None:
         self.titles: Mapping[Label, str] = {}
         self.read_as, self.kind = "", names.kind
@@ -660,7 +735,7 @@ class Ratings:
         if rows.height == 0:
             text = "There is no rating. Give at least one row with a score."
             raise source.whole(text)
-        self._code(rows, extra, source)
+        self._code(rows, extra, source, criteria)
         similar = alike_notices("reviewer", alike(self.reviewer_labels))
         if people is None and (pseudonyms := self._pseudonym_notices()):
             # Labels of no person are not misspelt.
@@ -675,7 +750,11 @@ class Ratings:
             self._split_reviewers()
 
     def _code(
-        self, rows: pl.DataFrame, extra: pl.Series | None, source: Source
+        self,
+        rows: pl.DataFrame,
+        extra: pl.Series | None,
+        source: Source,
+        criteria: Criteria | None = None,
     ) -> None:
         """Code the labels and sort the rows, of which no two may be of one rating."""
         named = rows["item"] if extra is None else _join_labels(rows["item"], extra)
@@ -689,6 +768,7 @@ class Ratings:
         self.reviewer_codes: Codes = frozen(reviewers)
         self.item_codes: Codes = frozen(items)
         self.preference: Scores = frozen(rows["value"].to_numpy()[order])
+        self.criteria = criteria and criteria.take(rows["row"].to_numpy()[order])
         self.pair_labels: Labels = ()
         self.pair_codes: Codes | None = None
         if "pair" in rows.columns:
@@ -743,6 +823,7 @@ class Ratings:
         for name in BY_ROW:
             if (column := getattr(self, name)) is not None:
                 setattr(self, name, frozen(column[order]))
+        self.criteria = self.criteria and self.criteria.take(order)
 
 
 def as_ratings(
@@ -773,6 +854,9 @@ def as_ratings(
     """
     declared = declared_options(reading, call)
     if isinstance(data, Ratings):
+        if data.criteria is not None and "score" in declared:
+            score, missing = declared.pop("score"), declared.pop("missing_criteria", "")
+            data = data.with_criteria(score, missing)
         if declared:
             raise OptionError(
                 f"{next(iter(declared))} must be left out for a Ratings: it says how "
@@ -805,7 +889,7 @@ def declared_options(
         ...
         evenhand.errors.OptionError: unknown option 'row', did you mean 'rows'? Known
         options: 'format', 'reviewer', 'item', 'score', 'rank', 'winner', 'loser',
-        'pair' and 16 more.
+        'pair' and 17 more.
     """
     names = [*ReadingOptions.__annotations__]
     own = [] if call is None else [*inspect.signature(call).parameters]
@@ -836,27 +920,32 @@ def number_rows(
         >>> number_rows(pl.DataFrame({"item": ["x", "y"], "score": [1, 2]}))
         Ratings(2 scores by 2 reviewers of 2 items)
     """
-    if reading.keys() - {"item", "score", *WATCHED}:
+    if reading.keys() - {"item", "score", "missing_criteria", *WATCHED}:
         return None
     columns, item = frame_columns(data), reading.get("item") or ""
     watched: Any = {part: reading.get(part) or "" for part in WATCHED}
-    named = Columns("", str(item), reading.get("score") or "", **watched)
+    score, weights = read_weights(reading.get("score"))
+    named = Columns("", str(item), score, **watched)
     if candidates("reviewer", list(columns), named):
         return None
-    return _number_rows(columns, item, named)
-
-
-def _number_rows(columns: dict[str, Any], item: Names, named: Columns) -> Ratings:
-    """Number the rows in the order of items and scores, so that theirs is no matter."""
+    numbers, criteria, notices = {}, None, tuple[DataWarning, ...]()
+    if weights:
+        numbers = number_columns(columns, [*weights], Source())
+        more = weights, Source(), reading.get("missing_criteria") or ""
+        criteria, columns[TOTAL], notices = weigh(numbers, *more)
+        named = dataclasses.replace(named, score=TOTAL)
     columns["row"] = next(iter(columns.values()))
     joined = _join_columns(columns, "item", item)
     declared = dataclasses.replace(named, reviewer="row", item=joined)
     names = find_columns(list(columns), declared, Source())
+    # Numbered in the order of items and scores, so that the rows' own is no matter.
     items = label_series(columns[names.item], names.item, Source()).cast(pl.String)
     values, _ = number_series(columns[names.score], names.score, Source())
-    columns["row"] = np.argsort(np.lexsort((values, items.to_numpy()))) + 1
-    notices = (DataWarning("rows_are_reviewers"),)
-    return Ratings.from_columns(columns, names, Source(), notices=notices)
+    keys = (*(scores for scores, _ in numbers.values()), values, items.to_numpy())
+    columns["row"] = np.argsort(np.lexsort(keys)) + 1
+    notices = (*notices, DataWarning("rows_are_reviewers"))
+    by: Any = {"notices": notices, "criteria": criteria}
+    return Ratings.from_columns(columns, names, Source(), **by)
 
 
 def cluster_codes(

@@ -110,7 +110,7 @@ def test_long_questions_over_several_lines_are_shown_short() -> None:
     assert refused(text) == (
         "reviews.csv: Several fields may be the score: 'Please provide an \"overall "
         "score\" for this submission, al...', 'Sure'. Say which with score= or "
-        "--score."
+        "--score; several are criteria."
     )
 
 

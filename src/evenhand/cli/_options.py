@@ -159,6 +159,11 @@ COLUMN_OPTIONS = (
     reading("--item COLUMN", "Column of the item."),
     reading("--score COLUMN", "Column of the score; higher is better."),
 )
+SCORES = reading(
+    "--score COLUMN[=WEIGHT]...",
+    "Column of the score; higher is better. Several are criteria: columns, sheets, or "
+    "values of a column 'criterion'; they count by their weights, 1 if not said.",
+)
 FILE_OPTIONS = (
     reading(
         "--format NAME",
@@ -170,7 +175,8 @@ FILE_OPTIONS = (
         f"{REVIEWER}; people, seats or judge+seats say whether a label is one person "
         "or somebody else at each item.",
     ),
-    *COLUMN_OPTIONS[1:],
+    COLUMN_OPTIONS[1],
+    SCORES,
     reading(
         "--column columns ROLE=COLUMN...",
         "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, "
@@ -214,6 +220,12 @@ RARE_OPTIONS = (
         "--repeats",
         "What counts of several ratings of one item by one reviewer.",
         ["last", "mean", "all"],
+    ),
+    rare(
+        "--missing-criteria",
+        "What becomes of a rating that lacks a criterion: no total, or the mean of "
+        "those that it has.",
+        ["leave-out", "rescale"],
     ),
     rare(
         "--lower-is-better/--higher-is-better",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand import _charts as charts
     from evenhand import _outputs as outputs
     from evenhand import columns as table_columns
+    from evenhand import criteria
     from evenhand._outputs import Output
     from evenhand.claims import DataWarning
     from evenhand.cli import audit as audit_command
@@ -49,6 +50,7 @@ else:
     outputs = lazy("evenhand._outputs")
     audit_command = lazy("evenhand.cli.audit")
     table_columns = lazy("evenhand.columns")
+    criteria = lazy("evenhand.criteria")
     score_counts = lazy("evenhand.engines.counts")
     anonymise = lazy("evenhand.formats.anonymise")
     layouts = lazy("evenhand.formats.layouts")
@@ -74,7 +76,7 @@ ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
 STDIN, CHARTS = "-", "charts="
 WISHES = ["format", "scale", "exclude", "only", "rows", "sheet", "anonymise"]
-WISHES += ["repeats", "lower_is_better"]
+WISHES += ["repeats", "lower_is_better", "missing_criteria"]
 """Parameters that say how to read, beside columns and the companion."""
 
 
@@ -114,6 +116,11 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
         OptionError: If --column does not name a role and a column, or one is empty.
     """
     columns = {name: options.pop(name) for name in COLUMNS}
+    scored = columns["score"]
+    weights: dict[str, float | None] = {}
+    if isinstance(scored, tuple):
+        columns["score"], weights = criteria.parse_scores(scored)
+        columns["score"] = columns["score"] or None
     watched = {name: options.pop(name, None) for name in ("order", "probability")}
     columns |= {name: column for name, column in watched.items() if column is not None}
     merge = [*options.pop("merge")]
@@ -138,6 +145,7 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     )
     wished = {name: value for name, value in wishes.items() if value not in (None, ())}
     settings = table_settings(options.pop("table"))
+    wished["criteria"] = weights
     return layouts.ReadOptions(named, **wished, **settings, merge=merge), companion
 
 

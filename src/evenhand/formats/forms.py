@@ -243,7 +243,8 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     rows = rows.filter(pl.col("score") != "")
     if not rows.height:
         raise table.source.whole("There is no rating: every cell is empty.")
-    table = table if form.time else _say_others(table, (person, *items), rows["row"])
+    used = (person, *items, *options.criteria)
+    table = table if form.time else _say_others(table, used, rows["row"])
     kept = rows
     if form.time:
         kept = rows.unique(["reviewer", "item"], keep="last", maintain_order=True)

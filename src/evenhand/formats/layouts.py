@@ -45,6 +45,8 @@ class ReadOptions:
         repeats: What counts of several ratings of one item by one reviewer: "last",
             "mean" or "all"; empty if there must be none.
         lower_is_better: Whether the lowest score is the best; None if not said.
+        criteria: Several scores of a rating with their weights, None where not said.
+        missing_criteria: What becomes of a rating that lacks one of them.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -63,6 +65,8 @@ class ReadOptions:
     people: bool | None = None
     repeats: str = ""
     lower_is_better: bool | None = None
+    criteria: Mapping[str, float | None] = field(default_factory=dict)
+    missing_criteria: str = ""
 
 
 @dataclass(frozen=True, slots=True)

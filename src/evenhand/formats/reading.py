@@ -20,6 +20,7 @@ from evenhand.columns import (
     given_columns,
     label_series,
 )
+from evenhand.criteria import read_weights
 from evenhand.errors import (
     OptionError,
     listing,
@@ -30,9 +31,22 @@ from evenhand.errors import (
     unknown,
 )
 from evenhand.formats import roles
+from evenhand.formats.criteria import (
+    add_total,
+    criterion_rows,
+    criterion_scores,
+    join_criteria,
+    sheet_names,
+)
 from evenhand.formats.documents import EXAMPLE
 from evenhand.formats.files import File, Readable, fetch, paths_of
-from evenhand.formats.layouts import LongForm, ReadOptions, layout_of, recognise
+from evenhand.formats.layouts import (
+    Layout,
+    LongForm,
+    ReadOptions,
+    layout_of,
+    recognise,
+)
 from evenhand.formats.tables import (
     Table,
     TextOptions,
@@ -51,11 +65,14 @@ from evenhand.lazy import lazy
 from evenhand.ratings import Ratings, frame_columns, is_frame, join_labels, take_naming
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
 
     from evenhand import _outputs
     from evenhand.arrays import Flags
     from evenhand.claims import Label
+    from evenhand.criteria import Scored
     from evenhand.engines import counts
     from evenhand.engines.counts import Counts, Once
     from evenhand.formats import anonymise, nested, repeats, stacking
@@ -88,7 +105,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     format: str | None = None,  # noqa: A002 - the option's name on the command line
     reviewer: str | Sequence[str] | None = None,
     item: str | Sequence[str] | None = None,
-    score: str | None = None,
+    score: Scored | None = None,
     rank: str | None = None,
     winner: str | None = None,
     loser: str | None = None,
@@ -109,6 +126,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     header: bool | None = None,
     merge: Names = (),
     repeats: str | None = None,
+    missing_criteria: str | None = None,
     lower_is_better: bool | None = None,
     anonymise: str | None = None,
     all_items: Sequence[Label] | None = None,
@@ -134,7 +152,11 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
             or with + between them, "judge+prompt"; "people" or "seats" behind them, or
             alone, says whether a label is one person or somebody else at each item.
         item: Column of the item, or several.
-        score: Column or field of the score, higher is better.
+        score: Column or field of the score, higher is better; or several criteria in a
+            list, or with their weights, {"novelty": 2, "soundness": 1}: columns, sheets
+            of a workbook, or values of a column called criterion. The score is then
+            their weighted mean; of different scales, whose weights must be given, their
+            weighted sum; or the form's own overall, if it is in the list.
         rank: Column of the rank, 1 is best.
         winner: Column of the better item, for plain comparisons.
         loser: Column of the worse item.
@@ -165,6 +187,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         repeats: What counts of several ratings of one item by one reviewer: the "last"
             in the file, their "mean", or "all", the second as that of a reviewer
             "anna#2". By default they are refused.
+        missing_criteria: What becomes of a rating that lacks a criterion: "leave-out",
+            or "rescale" for the mean of those it has.
         lower_is_better: Whether the lowest score is the best; scores then get a minus
             sign. By default it is asked where a score is called penalty or the like.
         anonymise: Path of a key. Reviewers are replaced by codes; the key is read, or
@@ -217,13 +241,14 @@ def read_data(
         if flag is not None and not isinstance(flag, bool):
             raise must_be(name, "True, False or None", flag)
     names = {part: options.pop(part, None) for part in Columns.__slots__}
+    names["score"], criteria = read_weights(names["score"])
     columns = given_columns(
         **{part: _join_names(part, name) for part, name in names.items()}
     )
     chosen: Any = {name: _labels(name, options.pop(name, None)) for name in LABELS}
     require_text(**options)
     texts: Any = {name: value or "" for name, value in options.items()}
-    request = ReadOptions(columns, **texts, **chosen, **flags)
+    request = ReadOptions(columns, **texts, **chosen, **flags, criteria=criteria)
     more: Any = {"companion": companion, "all_items": all_items, "counts": counts}
     data, key = read(source, request, **more)
     if key is not None and key.is_new:
@@ -276,11 +301,16 @@ def read(
     """
     if options.format:
         layout_of(options.format)
-    table, options = _table(source, options)
+    parts = _criterion_tables(source, options)
+    table, options = next(iter(parts.values()))
     if companion is not None:
-        table = replace(table, companion=_table(companion, ReadOptions())[0])
-    if not are_counts(table.columns, options.columns):
-        return _ratings(table, options, all_items)
+        second = _table(companion, ReadOptions())[0]
+        parts = {
+            name: (replace(part, companion=second), chosen)
+            for name, (part, chosen) in parts.items()
+        }
+    if options.criteria or not are_counts(table.columns, options.columns):
+        return _ratings(parts, all_items)
     if not counts:
         raise table.source.whole(
             "These are counts of scores, by the column 'count', and only compare can "
@@ -345,9 +375,38 @@ def _counts(table: Table, options: ReadOptions, once: Once | None) -> Counts:
     )
 
 
-def _ratings(
-    table: Table, options: ReadOptions, all_items: Sequence[Label] | None
-) -> tuple[Ratings, Key | None]:
+Request = tuple[Table, ReadOptions]
+"""A table, and how its ratings are to be read."""
+
+
+def _criterion_tables(
+    source: Readable | Sequence[Readable] | IntoDataFrame | IntoLazyFrame,
+    options: ReadOptions,
+) -> dict[str, Request]:
+    """Return what each criterion is read from, and how; "" stands for a score alone."""
+    criteria = options.criteria
+    if not criteria:
+        refuse_option("missing_criteria", options.missing_criteria, "for one score")
+        return {"": _table(source, options)}
+    sheets: Sequence[str] = ()
+    if not is_frame(source):
+        sheets = sheet_names(source, options)  # type: ignore[arg-type]  # no frame
+    if {*criteria} <= {*sheets}:
+        return {name: _table(source, replace(options, sheet=name)) for name in criteria}
+    table, options = _table(source, options)
+    if by_value := criterion_rows(table, [*criteria]):
+        return {name: (rows, options) for name, rows in by_value.items()}
+
+    def of_column(name: str) -> ReadOptions:
+        return replace(options, columns=replace(options.columns, score=name))
+
+    return {name: (table, of_column(name)) for name in criteria}
+
+
+def _long_form(
+    table: Table, options: ReadOptions
+) -> tuple[Layout, str, LongForm, ReadOptions]:
+    """Read a table by its layout, without the columns that are to be left out."""
     columns = [name for name in options.exclude if name in table.columns]
     layout, reason = recognise(_without_columns(table, columns), options)
     layout.check_options(table, options)
@@ -356,8 +415,26 @@ def _ratings(
         table = table.warn("other_columns", columns=len(columns), names=few(columns))
         kept = [name for name in options.exclude if name not in columns]
         options = replace(options, exclude=kept)
-    long = _number_scores(_select_rows(layout.read(table, options), options), options)
-    long = roles.turn_scores(long, options)
+    return layout, reason, layout.read(table, options), options
+
+
+def _ratings(
+    parts: Mapping[str, Request], all_items: Sequence[Label] | None
+) -> tuple[Ratings, Key | None]:
+    table = next(iter(parts.values()))[0]
+    forms = {name: _long_form(*request) for name, request in parts.items()}
+    layout, reason, long, options = next(iter(forms.values()))
+    names: dict[str, str] = {}
+    if options.criteria:
+        long, names = join_criteria({name: form[2] for name, form in forms.items()})
+    long = _select_rows(long, options)
+    for name in names or [long.names.score]:
+        scored = replace(long, names=replace(long.names, score=name))
+        scored = roles.turn_scores(_number_scores(scored, options), options)
+        long = replace(long, table=scored.table)
+    criteria = None
+    if names:
+        long, criteria = add_total(long, names, options)
     long = _merge_labels(_without_blanks(long, table, options), options)
     if not long.names.cluster:
         why = f"for {layout.title}: its ratings are read without it"
@@ -366,13 +443,20 @@ def _ratings(
     because = f", by {reason}" if reason and layout.name != "long" else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(long.names).items())
-    is_plain = layout.name == "long" and named_so
+    is_plain = layout.name == "long" and named_so and criteria is None
     read_as = "" if is_plain else f"{layout.title}{because}: {long.origin}."
     key = None
     if options.anonymise:
         key, long = _code_reviewers(long, options.anonymise)
     if options.repeats:
+        why = "with several criteria"
+        mean_of_criteria = options.repeats == "mean" and criteria is not None
+        refuse_option("repeats='mean'", mean_of_criteria, why)
         long = repeats.settle_repeats(long, options.repeats)
+    if criteria is not None:
+        criteria = replace(
+            criteria, scores=criterion_scores(long.table, criteria.names)
+        )
     ratings = Ratings.from_columns(
         long.table.columns,
         long.names,
@@ -382,6 +466,7 @@ def _ratings(
         titles=long.titles,
         notices=long.table.notices,
         read_as=read_as,
+        criteria=criteria,
     )
     if key is None:
         return ratings, None

@@ -22,6 +22,7 @@ from evenhand.columns import (
     name_words,
     number_series,
 )
+from evenhand.criteria import OVERALL
 from evenhand.errors import listing, refuse_option, shell_word
 from evenhand.formats.layouts import LongForm
 from evenhand.formats.tables import NOTHING, Table, plain, strings
@@ -42,12 +43,6 @@ MERIT = re.compile(
     r"ove|mer|rat|sco|rec|eva|gra)\b"
 )
 """What a score is called; the short ones are HotCRP's, as in OveMer."""
-SCORE = re.compile(
-    r"(?:overall |final )?(?:merit|rating|score|evaluation|recommendation|assessment|"
-    r"grade|mark)|overall|ove mer|ove rat|ove sco|ove eva"
-)
-"""What the score is called where other fields stand beside it."""
-
 TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
 NUMBERED = r"^(.*?)[ _#-]*(0|[1-9][0-9]{0,5})$"
 COUNTED = re.compile(
@@ -167,7 +162,7 @@ def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:
         Traceback (most recent call last):
         ...
         evenhand.errors.RatingsError: r.csv: Several fields may be the score: 'Novelty',
-        'Clarity'. Say which with score= or --score.
+        'Clarity'. Say which with score= or --score; several are criteria.
     """
     if wanted:
         near = [name for name in fields if plain(name) == plain(wanted)]
@@ -179,7 +174,7 @@ def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:
         field: plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", field)) for field in fields
     }
     own = [field for field in fields if not ABOUT_REVIEWERS.search(words[field])]
-    sure = [field for field in own if SCORE.fullmatch(words[field])]
+    sure = [field for field in own if OVERALL.fullmatch(words[field])]
     if len(sure) == 1:
         return sure[0]
     if len(own) == 1 and MERIT.search(words[own[0]]):
@@ -189,7 +184,7 @@ def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:
     number = "One field" if len(fields) == 1 else "Several fields"
     raise source.whole(
         f"{number} may be the score: {listing(cut_alike(fields))}. Say which with "
-        "score= or --score."
+        "score= or --score; several are criteria."
     )
 
 

@@ -590,3 +590,8 @@ def _names(header: Sequence[str], source: Source) -> list[str]:
             )
         raise source.whole(text)
     return names
+
+
+def workbook_sheets(file: File) -> list[str]:
+    """Return the sheets of a workbook."""
+    return _decode(file, "", "Excel; it may be damaged")[0]["sheets"]

@@ -67,6 +67,13 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "unrated_items/not_judged": "{unrated:,} of {total:#item} {unrated:was|were} not "
     "judged and {unrated:is|are} not in the result: {items:list}.",
     "unrated_items/middle": "{unrated:#item} without a rating stand in the middle.",
+    "missing_criteria/leave-out": "{rows:#rating} {rows:lacks|lack} a score for a "
+    "criterion ({criteria:counts}) and {rows:has|have} no total; say "
+    "--missing-criteria rescale to take the mean of the others.",
+    "missing_criteria/rescale": "{rows:#rating} {rows:lacks|lack} a score for a "
+    "criterion ({criteria:counts}): the total is the mean of the others, as you asked.",
+    "constant_criterion": "'{criterion}' is {score:g} in every rating, so it changes "
+    "nothing: leave it out.",
     "idle_reviewers": "{reviewers:#reviewer} without any score left out.",
     "rows_are_reviewers": "No column names the reviewers, so each row counts as "
     "another reviewer.",
@@ -479,6 +486,7 @@ SHOWN: Mapping[str, Callable[[Any], str]] = {
     "into": lambda pairs: _spell_pairs("into", pairs),
     "bare": lambda pairs: _spell_pairs("is", pairs),
     "steps": lambda steps: ", ".join(f"{word} = {step:g}" for word, step in steps),
+    "counts": lambda counts: ", ".join(f"{name}: {rows:,}" for name, rows in counts),
     "places": _list_places,
     "percent": lambda share: f"{100 * share:g}%",
     "who": _who,
