@@ -65,7 +65,9 @@ def example(kind: str) -> Mapping[str, Any]:
     scenario = Scenario(reviewers=2)
     documents: dict[str, Callable[[], Any]] = {
         "compare": lambda: compare(watched, order="time", sequential=True, **coins),
-        "rank": lambda: rank(panel, method="safe(noise=5)", top=4, rng=7),
+        "rank": lambda: rank(
+            panel, method="safe(noise=5)", top=4, simultaneous=True, rng=7
+        ),
         "grade": lambda: grade(panel, passing=60, rng=7),
         "select": lambda: selection.select(
             panel,

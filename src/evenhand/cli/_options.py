@@ -241,7 +241,7 @@ watch_options = options(
     ),
 )
 MANY_OPTIONS = (
-    reading(
+    rare(
         "--companion --with companion FILE",
         "Second file of the same export, where a platform splits it.",
     ),

@@ -36,6 +36,11 @@ else:
     "give two items the same score, 'pairs(distinct)' or 'balanced(distinct)'. The "
     "guarantees rest on it.",
 )
+@deciding(
+    "--simultaneous",
+    "Add ranks that hold for all items at once (95%), for statements about several "
+    "of them, such as who may be first.",
+)
 @_options.evidence_option
 @_options.all_option
 @_options.extra_options()

@@ -32,6 +32,7 @@ from evenhand.ranking.notices import (
 )
 from evenhand.ranking.results import Draw, RankedItem, Ranking, add_top, read_top
 from evenhand.ranking.uncertainty import (
+    JOINT_ITEMS,
     ORDERINGS,
     from_clusters,
     from_model,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from evenhand.engines import pairs as engine_pairs
     from evenhand.engines.pairs import PairCounts
     from evenhand.posets import averaging
+    from evenhand.ranking import simultaneous as simultaneous_ranks
     from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Data, Names, ReadingOptions
 
@@ -65,6 +67,7 @@ else:
     executors = lazy("evenhand.engines.executors")
     engine_pairs = lazy("evenhand.engines.pairs")
     averaging = lazy("evenhand.posets.averaging")
+    simultaneous_ranks = lazy("evenhand.ranking.simultaneous")
 
 __all__ = ["Draw", "RankedItem", "Ranking", "rank"]
 
@@ -87,6 +90,7 @@ def rank(
     distinct: bool = False,
     assignment: Assignment | None = None,
     cluster: Names | Mapping[Label, Label] | None = None,
+    simultaneous: bool = False,
     executor: Executor | None = None,
     rng: RNGLike = None,
     **reading: Unpack[ReadingOptions],
@@ -116,6 +120,11 @@ def rank(
             prompt: column of a dataframe, or several; for a Ratings, the cluster of
             each reviewer. Intervals of ranks and probabilities of the best then come
             from clusters drawn again. For methods with values, such as "adaptive".
+        simultaneous: Add ranks that hold for all items at once (95%), for up to 200
+            items: for statements about several of them, such as who may be first.
+            `rank_low` and `rank_high` are about one item by itself. If nearly every
+            reviewer rated every item they are by signs, valid for any increasing
+            scale of each reviewer; else by the method's draws of values.
         executor: What ranks clusters that were drawn again, such as a
             ProcessPoolExecutor or Dask's `client.get_executor()`.
         rng: Seed, generator or None.
@@ -148,8 +157,7 @@ def rank(
         more = {"design": design, "assignment": assignment, "cluster": cluster}
         return _of_pairs(data, chosen, seed, top, {**reading, **more})
     ratings = as_ratings(data, rank, cluster=cluster, **reading)
-    if not isinstance(distinct, bool):
-        raise OptionError(f"distinct must be True or False, got {quote(distinct)}.")
+    _require_flags(distinct=distinct, simultaneous=simultaneous)
     if isinstance(design, str) and design.endswith(DISTINCT):
         design, distinct = design.removesuffix(DISTINCT), True
     declared = None
@@ -167,15 +175,22 @@ def rank(
         raise OptionError(text)
     check_order(answer.order, ratings.n_items, f"method {chosen}")
     codes = cluster_codes(ratings, cluster)
-    if codes is not None:
-        answer = _by_cluster(task, chosen, answer, codes, executor)
+    answer = _with_intervals(task, chosen, answer, codes, executor)
     if assignment is not None and assignment.common:
         answer = _set_apart(chosen, answer, ratings, assignment.common)
     k, by_share = read_top(top, len(answer.order))
     if by_share and k is not None:
         answer = _by_share(chosen, answer, k)
+    if simultaneous:
+        answer = _at_once(task, chosen, answer, codes)
     ranked = _of_ratings(task, chosen, answer, declared, distinct=distinct)
     return _finish_top(ranked, k, by_share=by_share)
+
+
+def _require_flags(**flags: object) -> None:
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise must_be(name, "True or False", flag)
 
 
 def _set_apart(
@@ -226,14 +241,16 @@ def _of_ratings(
             warning for warning in answer.notices if warning.code != "unequal_loads"
         )
         answer = replace(answer, notices=tuple(kept))
-    sure = _uncertainty(task, method, answer)
+    sure, options = answer.uncertainty, {"distinct": distinct}
+    if sure is not None and sure.at_once is not None:
+        options["simultaneous"] = True
     data = (ratings, method, answer, declared)
     return _ranking(
         method,
-        replace(answer, uncertainty=sure),
+        answer,
         ratings,
         tuple(_scores(ratings)),
-        {"design": declared.design_name if declared else None, "distinct": distinct},
+        {"design": declared.design_name if declared else None, **options},
         certificate=ranking_certificate(*data, distinct=distinct),
         draws=tuple(_draws(ratings, answer)),
         seed=task.seed,
@@ -241,6 +258,19 @@ def _of_ratings(
         titles=ratings.titles,
         ratings=ratings,
     )
+
+
+def _with_intervals(
+    task: Task,
+    method: RankMethod,
+    answer: Answer,
+    clusters: Codes | None,
+    executor: Executor | None,
+) -> Answer:
+    """Add how sure the places are."""
+    if clusters is not None:
+        return _by_cluster(task, method, answer, clusters, executor)
+    return replace(answer, uncertainty=_uncertainty(task, method, answer))
 
 
 def _uncertainty(
@@ -263,6 +293,30 @@ def _uncertainty(
         return None
     data = (answer.order, mean_ranks.places)
     return from_places(*data, above=mean_ranks.above, draws=mean_ranks.samples)
+
+
+def _at_once(
+    task: Task, method: RankMethod, answer: Answer, clusters: Codes | None
+) -> Answer:
+    """Add which items are above which, all statements at once."""
+    ratings, sure = task.ratings, answer.uncertainty
+    if sure is None or ratings.n_items > JOINT_ITEMS:
+        rule = f"False for method {method.display_name} and this many items"
+        raise must_be("simultaneous", rule, True)  # noqa: FBT003 - the value
+    if simultaneous_ranks.nearly_complete(ratings):
+        above = simultaneous_ranks.from_signs(ratings, clusters, task.seed)
+    elif sure.drawn is None or (sure.clusters and answer.fit is None):
+        rule = (
+            "for a method that gives items values, such as adaptive, unless nearly "
+            "every reviewer rated every item"
+        )
+        raise must_be("simultaneous", rule, method.display_name)
+    elif sure.clusters and answer.fit is not None:
+        data = (answer.fit.estimates, sure.drawn, sure.clusters)
+        above = simultaneous_ranks.from_redraws(*data, task.seed)
+    else:
+        above = simultaneous_ranks.from_values(sure.drawn)
+    return replace(answer, uncertainty=sure.hold_at_once(above))
 
 
 def _of_pairs(
@@ -374,7 +428,10 @@ def _items(
     source, bucket = sure or by_rank, dict[int, int]()
     if source is not None:
         bucket = dict(zip(source.order.tolist(), source.buckets, strict=True))
+    low, high = (sure and sure.ranks_at_once) or (None, None)
     columns = {
+        "rank_low_all": low,
+        "rank_high_all": high,
         "mean_rank": None if by_rank is None else by_rank.averages.mean_rank,
         "rank_low": None if sure is None else sure.rank_low,
         "rank_high": None if sure is None else sure.rank_high,

@@ -66,6 +66,9 @@ class RankedItem(NamedTuple):
         error: Standard error of the estimate.
         side: With `top`, "in" if its rank and its interval of ranks are wholly within
             the best k, "out" if they are wholly below, else "open".
+        rank_low_all: With `simultaneous`, its best rank in statements that hold for all
+            items at once (95%).
+        rank_high_all: Its worst rank in them.
     """
 
     item: Label
@@ -81,6 +84,8 @@ class RankedItem(NamedTuple):
     estimate: float | None = None
     error: float | None = None
     side: str | None = None
+    rank_low_all: int | None = None
+    rank_high_all: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +225,11 @@ class Ranking(Reportable):
         return tuple(map(tuple, groups.values()))
 
     @property
+    def at_once(self) -> bool:
+        """Whether it has ranks that hold for all items at once."""
+        return "simultaneous" in self.parameters
+
+    @property
     def by_share(self) -> bool:
         """Whether the first items are those with the largest shares in the top."""
         return isinstance(self.parameters.get("top"), str)
@@ -273,7 +283,12 @@ class Ranking(Reportable):
             >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).rows()[0]["reviews"]
             2
         """
-        return [row._asdict() for row in self.items]
+        rows = [row._asdict() for row in self.items]
+        hidden = () if self.at_once else ("rank_low_all", "rank_high_all")
+        return [
+            {name: value for name, value in row.items() if name not in hidden}
+            for row in rows
+        ]
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars dataframe, with titles if there are any.
@@ -283,13 +298,15 @@ class Ranking(Reportable):
             >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).to_frame().shape
             (1, 13)
         """
-        whole = ("rank", "bucket", "reviews", "rank_low", "rank_high")
+        whole = ["rank", "bucket", "reviews", "rank_low", "rank_high"]
+        whole += ["rank_low_all", "rank_high_all"] if self.at_once else []
         types = {**dict.fromkeys(whole, pl.Int64), "side": pl.String}
         integers = all(isinstance(item, int) for item in self.order)
+        names = RankedItem._fields if self.at_once else RankedItem._fields[:-2]
         types["item"] = pl.Int64 if integers else pl.String
         frame = pl.DataFrame(
             self.rows(),
-            schema={name: types.get(name, pl.Float64) for name in RankedItem._fields},
+            schema={name: types.get(name, pl.Float64) for name in names},
         ).rename({"bucket": "group"})
         if not self.titles:
             return frame

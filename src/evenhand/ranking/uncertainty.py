@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand.arrays import Codes, Table
+    from evenhand.arrays import Codes, Flags, Table
     from evenhand.engines import executors
     from evenhand.models.design import Fit
     from evenhand.ranking.methods import RankMethod
@@ -94,6 +94,9 @@ class RankUncertainty:
         values: Rows of estimates and of the lower and upper ends of their intervals, by
             item code; all intervals hold at once with a probability of 95%. None if
             values were not drawn by a model.
+        at_once: Whether item a is surely above item b, by a and b: all of it holds with
+            a probability of 95%. None if nobody asked.
+        drawn: Rows of values of items that were drawn together, by item code.
     """
 
     order: Codes
@@ -108,6 +111,34 @@ class RankUncertainty:
     _ranks: Ranks | None = field(default=None, repr=False)
     clusters: int = 0
     values: Table | None = field(default=None, repr=False)
+    at_once: Flags | None = field(default=None, repr=False)
+    drawn: Table | None = field(default=None, repr=False)
+
+    @property
+    def ranks_at_once(self) -> tuple[Codes, Codes] | None:
+        """Best and worst rank of each item, all at once; None if nobody asked."""
+        if self.at_once is None:
+            return None
+        number = len(self.order)
+        return 1 + self.at_once.sum(axis=0), number - self.at_once.sum(axis=1)
+
+    def hold_at_once(self, above: Flags) -> RankUncertainty:
+        """Add which items are above which all at once; buckets are by that.
+
+        Examples:
+            >>> drawn = _from_ranks([0, 1], [np.array([[3.0, 2.0]])], 7, MODEL)
+            >>> drawn.hold_at_once(np.zeros((2, 2), np.bool_)).buckets
+            (1, 1)
+        """
+        rows, others = above[self.order], np.ones(len(above), np.bool_)
+        others[self.order] = False
+        above = above & ~others & ~others[:, None]
+
+        def separates(begin: int, place: int) -> bool:
+            return bool(rows[begin:place, self.order[place]].any())
+
+        buckets = _buckets(len(self.order), separates)
+        return replace(self, at_once=frozen(above), buckets=buckets)
 
     def p_top(self, k: int) -> Table:
         """Return the probability of each item, by code, to be among the best k.
@@ -139,7 +170,8 @@ class RankUncertainty:
         ranks = np.full_like(drawn, len(self.order))
         ranks[:, order] = 1 + drawn[:, order].argsort(axis=1).argsort(axis=1)
         again = _from_drawn_ranks(order, ranks.T, self.source)
-        return replace(again, clusters=self.clusters, values=self.values)
+        again = replace(again, clusters=self.clusters, values=self.values)
+        return replace(again, drawn=self.drawn)
 
     def choose_by_share(self, k: int) -> RankUncertainty:
         """Put the k items first that are most often among the best k.
@@ -157,7 +189,9 @@ class RankUncertainty:
             again = from_places(order, self._places, above=self._above)
         else:
             again = _from_drawn_ranks(order, np.asarray(self._ranks).T, self.source)
-        return replace(again, draws=self.draws, clusters=self.clusters)
+        return replace(
+            again, draws=self.draws, clusters=self.clusters, drawn=self.drawn
+        )
 
     def expected_places(self, k: int) -> tuple[float, float]:
         """Return how many of the true best k two choices of k items hold on average.
@@ -305,7 +339,8 @@ def from_clusters(
         # An item that no drawn reviewer rated gets the value of another, by lot.
         row[:] = rng.choice(values, ratings.n_items)
         row[seen] = values
-    return replace(_from_ranks(order, [drawn], seed, CLUSTERS), clusters=len(members))
+    sure = _from_ranks(order, [drawn], seed, CLUSTERS)
+    return replace(sure, clusters=len(members), drawn=drawn)
 
 
 def from_model(
@@ -335,7 +370,8 @@ def from_model(
         values = method.draw_values(ratings, fit, _number_of_draws(order), seed)
         if values is not None:
             ends = _joint_intervals(fit, np.bincount(ratings.item_codes), values)
-            return replace(_from_ranks(order, [values], seed, MODEL), values=ends)
+            again = _from_ranks(order, [values], seed, MODEL)
+            return replace(again, values=ends, drawn=values)
     errors = method.errors(ratings, fit)
     if errors is None:
         return None

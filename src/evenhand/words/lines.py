@@ -48,6 +48,10 @@ GIVEN_COUNTS = {
 }
 # Claims without a theorem that do not begin with "No guarantee".
 ESTIMATES = ("adaptive", "agreed", "fair_coin")
+AT_ONCE = (
+    '"ranks" is about one item by itself (90%); "all at once" holds for all items '
+    "together (95%): use it for statements about several, such as who may be first."
+)
 # Items named in a sentence, characters of their titles and of a cell, and rows.
 NAMED, TITLE, WIDE, SHOWN = 12, 40, 60, 40
 # Characters of a name before the shares of scores.
@@ -581,8 +585,6 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         In (1): x. Out (2).
     """
     top = result.top
-    if top is None:
-        return []
     # Names may hold markup; the rest of a sentence does not.
     text, show, join = (
         (Markup, name, join_names) if html else (str, plain_name, join_plain)
@@ -592,9 +594,16 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         titles = {item: shorten(title, TITLE) for item, title in result.titles.items()}
         return join([show(item, titles.get(item)) for item in items], most)
 
-    lost, unrated = [], _unrated_line(result)
+    first = [row.item for row in result.items if row.rank_low_all == 1]
+    together = []
+    if first:
+        may = f"{plural(len(first), 'item')} may be first (95%, all statements at once)"
+        together = [text("{}: {}.").format(text(may), names(first)), text(AT_ONCE)]
+    if top is None:
+        return together
+    lost, unrated = [*together], _unrated_line(result)
     if unrated:
-        lost = [text("Not judged ({:,}): {}.").format(len(unrated), names(unrated))]
+        lost += [text("Not judged ({:,}): {}.").format(len(unrated), names(unrated))]
     if not (top.inside or top.open or top.out):
         why = f"Method {result.method} gives no intervals of ranks for these ratings"
         why = text(f"{why}, so it cannot say which of them are clear.")

@@ -284,8 +284,13 @@ def ranking_rows(result: Ranking) -> BarList:
         rank = row.rank
         rows.append(BarRow(row.item, title, ends, rank, word, side, rank, edge))
     shares = per_cent([row.p_top for row in items], certain=certain)
+    together = [
+        span(row.rank_low_all, row.rank_high_all or 0) if row.rank_low_all else ""
+        for row in items
+    ]
     columns = {
         "ranks": ("Places that it could have, from and to.", spans),
+        "all at once": ("The same for all items together (95%).", together),
         f"top {k:,}, %": (SHARE, shares),
         "mean": (MEAN, one_precision([row.mean_score for row in items])),
         "reviews": ("", [f"{row.reviews:,}" for row in items]),

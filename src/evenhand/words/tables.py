@@ -167,10 +167,12 @@ def ranking(result: Ranking, places: range | None = None) -> TextTable:
     titles, own = result.titles, [row.item for row in rows]
     coins = settled_by_chance(result, own)
     low_high = [(row.rank_low, row.rank_high) for row in rows]
+    together = [(row.rank_low_all, row.rank_high_all) for row in rows]
     columns: dict[Column, list[object]] = {
         Number("rank"): [row.rank for row in rows],
         Column("item", one_line=bool(titles)): _names(titles, own),
         Number("ranks"): [low and f"{low}\u2013{high}" for low, high in low_high],
+        Number("all at once"): [low and f"{low}\u2013{high}" for low, high in together],
         Number("mean rank"): [row.mean_rank for row in rows],
         Number("reviews"): [row.reviews for row in rows],
         Number("mean score"): [row.mean_score for row in rows],
