@@ -68,6 +68,7 @@ def test_margins_are_exact_and_of_the_right_sign(quick: Theorems) -> None:
     margin = {row.name: row.margin for row in quick.rows}
     assert all(isinstance(value, Fraction) for value in margin.values())
     zero = {
+        "Theorem M",
         "Theorem 1",
         "Theorem 3",
         "Lemma 1 (a)",
@@ -85,6 +86,10 @@ def test_margins_are_exact_and_of_the_right_sign(quick: Theorems) -> None:
         "Can fail: silence",
         "Can fail: silence, ranking",
         "Can fail: silence, p-values",
+        "Can fail: standardised mixture",
+        "Can fail: reference item",
+        "Can fail: given the counts",
+        "Can fail: constants from the same draw",
     }
     for name, value in margin.items():
         sign = (value > 0) - (value < 0)
@@ -125,6 +130,12 @@ def test_the_known_numbers_come_out(quick: Theorems) -> None:
     assert margin["Can fail: silence"] == Fraction(1, 200) - half
     assert margin["Can fail: silence, ranking"] == Fraction(1, 98) - half
     assert margin["Can fail: silence, p-values"] == Fraction(1, 20) - Fraction(22, 239)
+    # Right with probability 5/12, 1/3, 1/3 and 5/12, and never below 1/2.
+    assert margin["Can fail: standardised mixture"] == Fraction(5, 12) - half
+    assert margin["Can fail: reference item"] == Fraction(1, 3) - half
+    assert margin["Can fail: given the counts"] == Fraction(1, 3) - half
+    assert margin["Can fail: constants from the same draw"] == Fraction(5, 12) - half
+    assert margin["Theorem M"] == 0
     # T P(success) - 1 of the sorter.
     assert 0 < margin["Theorem K"] < Fraction(1, 1000)
 

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -35,7 +37,7 @@ def means(ratings: Ratings) -> Fit:
     return Fit("mean", found / counts, np.zeros(len(counts), dtype=np.int64))
 
 
-FITS = {
+FITS: dict[str, Callable[[Ratings], Fit]] = {
     "adaptive": adaptive,
     "additive": additive,
     "bradley-terry": bradley_terry,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
@@ -141,6 +143,26 @@ class Assignment:
     def has_conflicts(self) -> bool:
         """Whether conflicts of interest kept reviewers from items."""
         return self.conflicts_hidden or bool(self.conflicts or self.own_items)
+
+    def alike_items(self) -> tuple[int, int]:
+        """Return how many pairs of items have the same conflicts, and how many pairs.
+
+        Common items, which everybody has, are in none; nor is any whose conflicts are
+        not on record.
+
+        Examples:
+            >>> from evenhand.designs.drawing import assign
+            >>> assign([1, 2, 3], ["a", "b", "c"], design="balanced", per_reviewer=1,
+            ...        conflicts=[("a", 1)], rng=7).alike_items()
+            (1, 3)
+        """
+        items = [item for item in self.items if item not in self.common]
+        barred = {item: frozenset[str]() for item in map(str, items)}
+        for reviewer, item in self.chain[0].conflicts:
+            barred[str(item)] |= {str(reviewer)}
+        kinds = Counter(barred.values()) if self.chain[0].conflicts else Counter()
+        alike = sum(math.comb(number, 2) for number in kinds.values())
+        return alike, math.comb(len(items), 2)
 
     @property
     def own_items(self) -> Rows:

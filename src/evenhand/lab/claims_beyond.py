@@ -1,7 +1,7 @@
 """Claims beyond the paper, and known failures that the search must find again.
 
-Two items: Theorems G and D. Many: Theorems K, T and A. Rows that begin with "Can fail"
-are of what looks reasonable and breaks a guarantee.
+Two items: Theorems G and D. Many: Theorems K, T, A and M. Rows that begin with "Can
+fail" are of what looks reasonable and breaks a guarantee.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Guarded, Votes
 from evenhand.ab.pvalues import p_values
 from evenhand.ab.weights import rational
-from evenhand.designs.design import TwoItemDesign, as_design, names_of
-from evenhand.lab import claims_paper, dominance
+from evenhand.designs.design import Balanced, Pairs, TwoItemDesign, as_design, names_of
+from evenhand.lab import claims_paper, dominance, draws
 from evenhand.lab.claims_paper import over_half
 from evenhand.lab.dominance import Contest, against_coin, contest, scales_text
 from evenhand.lab.theorems import Evidence, Trial, claim, least
@@ -313,6 +313,57 @@ def _anchored_margin(truth: Order, table: Table) -> Fraction:
     return right - HALF
 
 
+def _draws() -> Iterator[tuple[str, draws.Law, draws.Exact]]:
+    """Yield laws of draws of 3 and 4 items, whole and with silence, and scales."""
+    few, many = (0, 1), (0, 1, 3)
+    pairs = [(3, 2, many), (3, 3, few), (4, 3, few)]
+    worlds = [(f"pairs, {n} items", Pairs().law(n, m), n, m, s) for n, m, s in pairs]
+    for n, m, each in ((3, 3, 1), (3, 2, 2), (4, 2, 2), (4, 2, 3)):
+        worlds += [(f"balanced, {n} items", Balanced().law(n, m, each), n, m, many)]
+    for text, law, n, m, scores in worlds:
+        tables = draws.increasing(m, n, scores)
+        yield text, law, tables
+        if max(map(len, next(iter(law)))) > 1:
+            yield f"{text}, one silent", draws.silent(law), tables
+
+
+@claim("Theorem M", "enumeration")
+def theorem_m(_: Trial) -> Evidence:
+    """Monotone rankings never favour the worse of two items over the draw.
+
+    By {rules}, the better of any two of 3 or 4 items stands first at least half of the
+    time, averaged over all draws of pairs and of balanced sets, on all scales with
+    scores 0, 1 (and 3), equal ones included; also with a reviewer who is silent about
+    one item, with noise of 0 or 2 on every score, and, for items of the same conflicts,
+    with conflicts ({count} cases).
+    """
+    margins, count = list[tuple[Fraction, str]](), 0
+    conflicts = [(0, 0), (1, 1)]
+    law = Balanced().law(4, 4, 1, None, conflicts)
+    for name, rule in draws.MONOTONE.items():
+        for text, drawn, tables in _draws():
+            chances = draws.before(drawn, tables, rule)
+            margins.append((_least_ahead(chances), f"{name}, {text}"))
+            count += len(tables)
+        tables = draws.increasing(2, 3, (0, 1, 3))
+        noise = np.array([*itertools.product((0, 2), repeat=6)]).reshape(-1, 1, 2, 3)
+        noisy = (tables + noise).reshape(-1, 2, 3)
+        chances = draws.before(Pairs().law(3, 2), noisy, rule)
+        averages = chances.reshape(len(noise), *tables.shape[:1], 3, 3).mean(axis=0)
+        margins.append((_least_ahead(averages), f"{name}, noise"))
+        alike = draws.before(law, draws.increasing(4, 4, (0, 1)), rule)[:, 2:, 2:]
+        margins.append((_least_ahead(alike), f"{name}, conflicts"))
+        count += len(tables) + len(alike)
+    rules = ", ".join(draws.MONOTONE)
+    return least(margins, strict=False, rules=rules, count=f"{count:,}")
+
+
+def _least_ahead(chances: draws.Exact) -> Fraction:
+    """Return the least probability that the better item is ahead, less a half."""
+    rows, columns = np.tril_indices(chances.shape[-1], -1)
+    return Fraction(chances[:, rows, columns].min()) - HALF
+
+
 @claim("Can fail: median", "search", statistic="median")
 @claim("Can fail: mean", "search", statistic="mean")
 @claim("Can fail: sign", "search", statistic="sign")
@@ -443,3 +494,73 @@ def fails_if_silent_p_values(_: Trial) -> Evidence:
     share = Fraction(sum(seen), len(seen))
     facts = {"alpha": float(alpha), "size": f"{float(share):.3f}"}
     return Evidence(alpha - share, share > alpha, "coins, 8 reviewers", facts)
+
+
+@claim("Can fail: standardised mixture", "counterexample")
+def fails_with_standardising(_: Trial) -> Evidence:
+    """Values standardised on the same scores break Theorem M.
+
+    Half the standardised mean and half the standardised centred mean put the third of
+    four items above the second with probability {chance}; two reviewers of two random
+    items each, with scales 523, 524, 525, 526 and 1, 2, 2, 3.
+    """
+    law = Balanced().law(4, 2, 2)
+    return _unlucky(
+        law, [[523, 524, 525, 526], [1, 2, 2, 3]], draws.standardised_mixture, 2, 1
+    )
+
+
+@claim("Can fail: reference item", "counterexample")
+def fails_reference(_: Trial) -> Evidence:
+    """Least squares with a reference item in each group break Theorem M.
+
+    Of four items worth 1, 3, 4 and 2, of which two reviewers get two each, the last is
+    put above the first with probability {chance} if the first item of each group that
+    reviewers link counts as 0.
+    """
+    law = Balanced().law(4, 2, 2)
+    return _unlucky(law, [[1, 3, 4, 2]] * 2, draws.least_squares, 3, 0)
+
+
+FAR_OFF = [[0, 1], [100, 101], [100, 101]]
+
+
+@claim("Can fail: given the counts", "counterexample")
+def fails_given_counts(_: Trial) -> Evidence:
+    """Theorem M holds over the draw, not given how many scored each item.
+
+    Three reviewers of one item each, with scales 0, 1 and twice 100, 101: given that
+    two scored the better item, its mean is the higher one with probability {chance}.
+    """
+    law = Balanced().law(2, 3, 1)
+    two_each = {
+        rows: 2 * chance for rows, chance in law.items() if rows.count((1,)) == 2
+    }
+    return _unlucky(two_each, FAR_OFF, draws.mean, 1, 0)
+
+
+@claim("Can fail: constants from the same draw", "counterexample")
+def fails_set_by_some(_: Trial) -> Evidence:
+    """Some reviewers may not set constants for the others of the same draw.
+
+    Of four reviewers of one item each, two an item, the first one's score chooses
+    between the mean of the others and a coin. The better item stands first with
+    probability {chance}, though that score counts for nothing else: it tells who of the
+    others has which item.
+    """
+
+    def rule(sheet: draws.Sheet, scores: draws.Exact) -> draws.Exact:
+        others = draws.Sheet([0, 1, 2], sheet.items[1:], sheet.n_items)
+        used: draws.Exact = scores[:, :1] == 0
+        return np.asarray(draws.mean(others, scores[:, 1:]) * used)
+
+    law = Balanced().law(2, 4, 1)
+    return _unlucky(law, [[0, 1], *FAR_OFF], rule, 1, 0)
+
+
+def _unlucky(
+    law: draws.Law, scales: list[list[int]], rule: draws.Rule, better: int, worse: int
+) -> Evidence:
+    """Return how often a rule is right about two items, which is less than half."""
+    chance = Fraction(draws.before(law, np.array([scales]), rule)[0, better, worse])
+    return Evidence(chance - HALF, chance < HALF, "", {"chance": chance})

@@ -221,7 +221,7 @@ def all_claims() -> dict[str, Callable[[Trial], ClaimRow]]:
 
     Examples:
         >>> len(all_claims())
-        34
+        39
     """
     # It imports the paper's before, and each puts itself on the list.
     import_module("evenhand.lab.claims_beyond")

@@ -18,11 +18,17 @@ from evenhand.models.additive import (
     START,
     Equations,
     Mixed,
+    additive_without_each,
     bound_notices,
     without_each,
 )
-from evenhand.models.bradley_terry import order_values, orders_without_each
+from evenhand.models.bradley_terry import (
+    PRIOR_PRECISION,
+    order_values,
+    orders_without_each,
+)
 from evenhand.models.design import (
+    Variances,
     build_matrix,
     fit_of,
     fixed_sums,
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Scores, Table
     from evenhand.models import redraws
+    from evenhand.models.additive import Shares
     from evenhand.models.design import Fit, RatingMatrix
     from evenhand.ratings import Ratings
 else:
@@ -102,6 +109,45 @@ def adaptive(ratings: Ratings, *, reliabilities: bool = False) -> Fit:
         across="orders" if wild else "levels",
     )
     return replace(fit, variances=parts, rho=rho, converged=converged)
+
+
+def adaptive_by_shares(ratings: Ratings, shares: Shares, sd: float) -> Fit:
+    """Combine scores and orders by constants that no score at hand decides on.
+
+    Item values by an additive model of the scores themselves, with a ridge, and by
+    Bradley-Terry, each in standard deviations of its prior: (1 - rho^2) and rho^2 of
+    them, where rho is the reviewers' share. Neither ranks among all ratings nor fences
+    come in, since with these an item's score moves what others count. No value falls
+    against another's when its own scores rise, so Theorem M holds.
+
+    Args:
+        ratings: Scores.
+        shares: Reviewers' and items' shares of the variance of a score.
+        sd: Standard deviation of a score.
+
+    Returns:
+        The fit.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> fit = adaptive_by_shares(ratings, (0.1, 0.5), 3)
+        >>> fit.estimates.round(2).tolist(), fit.rho
+        ([0.66, 0.41, -1.07], 0.1)
+    """
+    matrix, (reviewers, items) = build_matrix(ratings), shares
+    mixed = Equations(matrix).fit(matrix.scores, shares=shares)
+    values = _by_priors(matrix.in_units(mixed.items), order_values(ratings), shares, sd)
+    parts = Variances(reviewers, items, 1 - reviewers - items)
+    fit = fit_of(ratings, "adaptive", values)
+    return replace(fit, variances=parts, rho=reviewers)
+
+
+def _by_priors(card: Table, ordinal: Table, shares: Shares, sd: float) -> Table:
+    """Add up values by scores and by orders, in standard deviations of their priors."""
+    weight = shares[0] ** 2
+    card = card / (sd * np.sqrt(shares[1]))
+    return np.asarray((1 - weight) * card + weight * np.sqrt(PRIOR_PRECISION) * ordinal)
 
 
 def adaptive_again(
@@ -181,6 +227,19 @@ def adaptive_without_each(ratings: Ratings, *, reliabilities: bool = False) -> T
     rho = fits[-1].variances.shares[0]
     orders = standardise(orders_without_each(ratings))
     return _weigh(values, rho, orders)
+
+
+def declared_without_each(ratings: Ratings, shares: Shares, sd: float) -> Table:
+    """Return the same of `adaptive_by_shares`.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> declared_without_each(ratings, (0.1, 0.5), 3).argmax(axis=1).tolist()
+        [1, 0, 0, 0]
+    """
+    card = build_matrix(ratings).in_units(additive_without_each(ratings, shares))
+    return _by_priors(card, orders_without_each(ratings), shares, sd)
 
 
 def weighed_views(

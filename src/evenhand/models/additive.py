@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
     Bounds = tuple[Table | float, Table | float]
+    Shares = tuple[float, float]
 
 BOUND = DataWarning("no_noise")
 T = TypeVar("T")
@@ -82,7 +83,7 @@ TRACE_SIGNS, TRACE_PROBES = 50_000, 4
 BLOCK, DENSE = 4096, 20_000
 
 
-def additive(ratings: Ratings) -> Fit:
+def additive(ratings: Ratings, shares: Shares | None = None) -> Fit:
     """Fit an offset for each reviewer and a value for each item.
 
     Offsets and values are normal, and their variances are estimated by restricted
@@ -91,6 +92,8 @@ def additive(ratings: Ratings) -> Fit:
 
     Args:
         ratings: Scores.
+        shares: Offsets' and values' shares of the variance, if they were fixed
+            beforehand: least squares with a ridge, of which Theorem M holds.
 
     Returns:
         The fit. Standard errors are exact up to 1,000 items or reviewers, whichever are
@@ -108,8 +111,9 @@ def additive(ratings: Ratings) -> Fit:
     """
     matrix = build_matrix(ratings)
     equations = Equations(matrix)
-    mixed = equations.fit(matrix.scores)
-    warnings = [*confounding_notices(equations.free), *bound_notices(mixed)]
+    mixed = equations.fit(matrix.scores, shares=shares)
+    warnings = [] if shares else confounding_notices(equations.free)
+    warnings += bound_notices(mixed)
     values = matrix.in_units(mixed.items)
     fit = fit_of(ratings, "additive", values, *warnings, converged=mixed.converged)
     return replace(
@@ -402,12 +406,18 @@ class Equations:
         tables = np.array(value), slope, curvature, average
         return Likelihood(*(table[..., None] for table in tables))
 
-    def fit(self, scores: Table, start: tuple[float, float] = START) -> Mixed:
+    def fit(
+        self,
+        scores: Table,
+        start: tuple[float, float] = START,
+        shares: Shares | None = None,
+    ) -> Mixed:
         """Fit random effects to scores with mean 0.
 
         Args:
             scores: One for each rating.
             start: Variances of reviewers and items over that of the rest.
+            shares: Their shares of the variance, if these are not estimated.
         """
         links, sums = self.links, self.links.add_up(scores)
         if sums.squares == 0.0:
@@ -415,7 +425,11 @@ class Equations:
             return Mixed(items, reviewers, Variances(0.0, 0.0, 0.0))
         self._answers.clear()
         with one_thread(len(links.counts)):
-            ratios, converged = self.best(sums, start)
+            if shares is None:
+                ratios, converged = self.best(sums, start)
+            else:
+                parts = np.maximum(np.array(shares) / (1 - sum(shares)), LEAST)
+                ratios, converged = np.array(self.in_order(*parts)), True
             self.at(ratios)
             x, squared = self.predict(sums, FINE)
         residual = squared / (links.size - 1)
@@ -427,8 +441,8 @@ class Equations:
             np.where(np.abs(effect) > least, effect, 0.0) for effect, least in pairs
         ]
         reviewers, items = self.in_order(*effects)
-        parts = np.where(ratios <= LEAST, 0.0, ratios * residual).tolist()
-        variances = Variances(*self.in_order(*parts), residual)
+        varying = np.where(ratios <= LEAST, 0.0, ratios * residual).tolist()
+        variances = Variances(*self.in_order(*varying), residual)
         return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
 
     def best(self, sums: Sums, start: tuple[float, float]) -> tuple[Table, bool]:
@@ -648,7 +662,7 @@ class Mixed(NamedTuple):
     converged: bool = True
 
 
-def additive_without_each(ratings: Ratings) -> Table:
+def additive_without_each(ratings: Ratings, shares: Shares | None = None) -> Table:
     """Return what `additive` makes of the other ratings, a row for each left out.
 
     Examples:
@@ -659,7 +673,8 @@ def additive_without_each(ratings: Ratings) -> Table:
     """
     matrix = build_matrix(ratings)
     equations = Equations(matrix)
-    return without_each(equations, matrix, matrix.scores, equations.fit(matrix.scores))
+    mixed = equations.fit(matrix.scores, shares=shares)
+    return without_each(equations, matrix, matrix.scores, mixed)
 
 
 def without_each(

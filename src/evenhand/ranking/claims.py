@@ -1,11 +1,11 @@
 """What a ranking may claim, and what in its data stands against that.
 
-All claims are conditional on the comparisons, so they rest on scales that are strictly
-increasing: a tie within a reviewer voids every one of them, and so does one that would
-have come up under another assignment. The scores at hand cannot show that, so it must
-be declared. That no number comes up twice does not help: a claim made only then would
-be made under some assignments of the same reviewers and not under others, and where it
-is made the result could be wrong nearly always.
+All claims but Theorem M's are conditional on the comparisons, so they rest on scales
+that are strictly increasing: a tie within a reviewer voids every one of them, and so
+does one that would have come up under another assignment. The scores at hand cannot
+show that, so it must be declared. That no number comes up twice does not help: a claim
+made only then would be made under some assignments of the same reviewers and not under
+others, and where it is made the result could be wrong nearly always.
 """
 
 from __future__ import annotations
@@ -91,8 +91,17 @@ BEATS_ITS_START = replace(
     baseline="the ordinal ranking it starts from",
     prior=UNIFORM,
 )
+ANY_TWO = Claim(
+    "any_two",
+    "M",
+    loss="pairs, kendall",
+    baseline="random order",
+    prior="any values",
+    given="assignment",
+)
+ANY_TWO_STRICTLY = replace(ANY_TWO, strict=True)
 MEANS, MODEL, ORDERS, OWN = map(Claim, ("means", "model", "orders", "own"))
-ADAPTIVE = Claim("adaptive")
+ADAPTIVE, ADAPTIVE_DRAWN = map(Claim, ("adaptive", "adaptive_drawn"))
 # Without scores method safe has nothing to work with, so it is not held out.
 ORDERS_ONLY = Claim("orders_only")
 WHY_SPLIT = {
@@ -113,6 +122,7 @@ def by_theorem(theorem: str) -> Claim:
 
 
 KENDALL_ONLY = {"code": TIES.code, "loss": TIES.loss}
+ALIKE_ONLY = {"code": "two_alike", "loss": "pairs"}
 OWN_START = Finding("own_start", "declared")
 BY_PROXY = Finding("by_proxy", "void")
 BY_SAMPLE = Finding("by_sample", "weaker", leaves={"sampled": True})
@@ -126,6 +136,7 @@ SPLIT = (
 )
 WHOLE = (Finding("consistent", "checked"), Finding("ordered_rightly", "declared"))
 CONFLICTS = Finding("conflicts", "void")
+BY_SHARE = Finding("by_share", "void")
 
 
 def served_again(reused: int) -> Finding:
@@ -167,10 +178,13 @@ def ranking_certificate(
         ... ).theorem
         'paper Lemma 1'
     """
-    claim = method.claim(ratings)
+    claim = method.claim(ratings, declared)
     if claim.theorem == NONE:
         return certify(claim, retired=answer.retired)
     declared = declared or designs.Declared()
+    if claim.theorem == ANY_TWO.theorem:
+        any_two = _any_two_findings(ratings, method, declared, distinct=distinct)
+        return certify(claim, (*any_two, *answer.findings))
     shared = len(declared.assignment.common) if declared.assignment else 0
     if answer.ties is not None and any(draw.anchors for draw in answer.ties.draws):
         claim = replace(claim, theorem="A")
@@ -189,6 +203,47 @@ def ranking_certificate(
         *answer.findings,
     )
     return certify(claim, findings, retired=answer.retired)
+
+
+def _any_two_findings(
+    ratings: Ratings,
+    method: RankMethod,
+    declared: Declared[ManyItemDesign],
+    *,
+    distinct: bool,
+) -> Iterator[Finding]:
+    """Say what Theorem M needs: a draw in which two items might change names."""
+    draw, design = declared.assignment, declared.design
+    design_name, backing = declared.design_name, declared.backing
+    yield assignment_finding(design_name, designs.names_of("rank"), backing=backing)
+    if draw is None and design is not None and not design.follow(ratings):
+        yield Finding("not_pairs", "void")
+    if declared.conflicts:
+        alike, pairs = draw.alike_items() if draw else (0, 0)
+        uniform = draw is not None and draw.uniform
+        facts: dict[str, Json] = {"alike": alike, "pairs": pairs, "uniform": uniform}
+        if alike and uniform:
+            yield Finding("alike_items", "weaker", facts, leaves=ALIKE_ONLY)
+        else:
+            yield Finding("conflicts_favour", "void", facts)
+    elif draw is None:
+        yield Finding("free_draw", "declared")
+    yield Finding("scales_fixed", "declared")
+    yield Finding("silent_blindly", "declared", {"missing": declared.missing})
+    yield Finding("item_free_noise", "declared")
+    if method.declares_constants:
+        yield Finding("constants_declared", "declared")
+    if method.weighs and ratings.weights is not None:
+        yield Finding("weights_fixed", "declared")
+    yield Finding("no_reference", "checked")
+    if not method.exact_values:
+        yield Finding("values_in_floats", "declared")
+    if draw is not None and draw.common:
+        yield Finding("common_items", "checked", {"items": len(draw.common)})
+    if method.best_under_draw.strict:
+        yield from _tie_findings(ratings, split=True, distinct=distinct)
+    yield from declared.departures()
+    yield from selection_findings(ratings.notices)
 
 
 def _tie_findings(

@@ -16,6 +16,7 @@ import itertools
 import sys
 from collections import Counter
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from evenhand.ab import claims as ab_claims
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.claims import Claim, Finding
+    from evenhand.designs.design import Declared, ManyItemDesign
     from evenhand.engines.pairs import PairCounts
     from evenhand.models import (
         adaptive,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
         pair_models,
         posterior,
     )
+    from evenhand.models.additive import Shares
     from evenhand.models.design import Fit
     from evenhand.posets import averaging, contradictions, graph, orderings, sampling
     from evenhand.posets.averaging import MeanRankOrder
@@ -192,6 +195,9 @@ class RankMethod(Method):
         removes_ratings: Whether `without_each` takes single ratings out of a fit.
         takes_offsets: Whether it takes each score less its reviewer's offset.
         sets_at_once: How many sets of scores `rerank` takes best in one go.
+        undeclared: What is proved of it if nobody says how items were assigned, where
+            that is less than its best.
+        exact_values: Whether rounding never orders two items by itself.
     """
 
     job = "rank"
@@ -205,6 +211,14 @@ class RankMethod(Method):
     removes_ratings: ClassVar[bool] = False
     takes_offsets: ClassVar[bool] = False
     sets_at_once: ClassVar[int] = 10
+    undeclared: ClassVar[Claim]
+    exact_values: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **arguments: object) -> None:
+        """Take its best claim for what holds without a design as well."""
+        super().__init_subclass__(**arguments)
+        if "best" in vars(cls) and "undeclared" not in vars(cls):
+            cls.undeclared = cls.best
 
     @property
     def display_name(self) -> str:
@@ -233,9 +247,23 @@ class RankMethod(Method):
         """Order the items for another method to go on from."""
         return self.answer(task)
 
-    def claim(self, ratings: Ratings) -> Claim:  # noqa: ARG002 - most claim the same
-        """Return what is proved of it at best, on ratings such as these."""
+    @property
+    def declares_constants(self) -> bool:
+        """Whether what it needs to know of scales was declared beforehand."""
+        return False
+
+    @property
+    def best_under_draw(self) -> Claim:
+        """What is proved of it, with these options, under a random assignment."""
         return self.best
+
+    def claim(
+        self,
+        ratings: Ratings,  # noqa: ARG002 - most claim the same
+        declared: Declared[ManyItemDesign] | None,
+    ) -> Claim:
+        """Return what is proved of it at best, on such ratings and assignments."""
+        return self.undeclared if declared is None else self.best_under_draw
 
     def draw_values(
         self,
@@ -383,15 +411,36 @@ def as_start(start: object) -> RankMethod:
     return as_method(start, RankMethod, "start", lambda method: method.ordinal)
 
 
+LARGEST = sys.float_info.max
+AT_LEAST_0 = number(
+    "noise", "a finite number of at least 0", lambda sd: 0 <= sd <= LARGEST
+)
 NOISE = option(
     0.3,
     "Standard deviation of the noise on each mean, in score points. Choose it before "
     "you see the scores.",
-    number(
-        "noise",
-        "a finite number of at least 0",
-        lambda sd: 0 <= sd <= sys.float_info.max,
-    ),
+    AT_LEAST_0,
+)
+
+
+def _as_shares(shares: object) -> Shares | None:
+    """Read two shares of the variance of a score."""
+    rule = "two numbers, at least 0 and above 0, that add up to less than 1"
+    try:
+        pair = None if shares is None else tuple(map(float, shares))  # type: ignore[call-overload]  # tried
+    except (TypeError, ValueError):
+        raise must_be("shares", rule, shares) from None
+    if pair is None or (len(pair) == 2 and pair[0] >= 0 and 0 < pair[1] < 1 - pair[0]):
+        return pair
+    raise must_be("shares", rule, shares)
+
+
+SHARES = option(
+    None,
+    "Reviewers' and items' shares of the variance of a score, such as (0.08, 0.5), "
+    "declared beforehand or known from another draw; estimated if left out. With them "
+    "Theorem M holds.",
+    _as_shares,
 )
 ANCHORED = option(
     default=True,
@@ -746,7 +795,9 @@ class Mean(RankMethod):
 
     name = "mean"
     assumes = "one scale shared by all reviewers"
-    best = claims.MEANS
+    best = claims.ANY_TWO
+    undeclared = claims.MEANS
+    exact_values = True
     noisy = True
     weighs = True
     by_value = True
@@ -811,6 +862,10 @@ class Model(RankMethod):
         """Fit the model."""
         raise NotImplementedError
 
+    def order_values(self, values: Scores, seed: int) -> Codes:
+        """Sort items by value, highest first."""
+        return by_estimates(values, seed)
+
     def fit_pairs(self, pairs: PairCounts) -> Fit | None:  # noqa: ARG002 - few do
         """Fit the model to counts of pairs; None if it needs ratings."""
         return None
@@ -818,7 +873,7 @@ class Model(RankMethod):
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
         fit = self.fit(task.ratings)
-        order = by_estimates(fit.estimates, task.seed)
+        order = self.order_values(fit.estimates, task.seed)
         if not task.intervals:
             return Answer(order, fit=fit)
         ratings = task.ratings
@@ -897,17 +952,76 @@ class Adaptive(Model):
         read=flag("reliabilities"),
     )
 
+    shares: Shares | None = SHARES
+    sd: float = option(
+        1.0,
+        "Standard deviation of a score, declared with shares.",
+        number("sd", "a finite number above 0", lambda sd: 0 < sd <= LARGEST),
+    )
+    noise: float = option(
+        0.0,
+        "Standard deviation of noise on each value, with shares: above 0 the guarantee "
+        "is strict. Values of items have about 1.",
+        AT_LEAST_0,
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what only declared shares have a use for, or what they rule out."""
+        super().__post_init__()
+        if self.shares is None and (self.noise or self.sd != 1):
+            raise OptionError("shares must be declared for adaptive with sd or noise.")
+        if self.shares is not None and self.reliabilities:
+            raise OptionError("reliabilities must be left out with shares.")
+
     def parameters(self) -> dict[str, Json]:
         """Return its options; records from before one existed have none."""
-        return {name: value for name, value in super().parameters().items() if value}
+        options = super().parameters()
+        if self.shares is None:
+            del options["sd"]
+        return {name: value for name, value in options.items() if value}
+
+    @property
+    def declares_constants(self) -> bool:
+        """Whether what it needs to know of scales was declared beforehand."""
+        return self.shares is not None
+
+    @property
+    def best_under_draw(self) -> Claim:
+        """What is proved of it, with these options, under a random assignment."""
+        if self.shares is None:
+            return claims.ADAPTIVE_DRAWN
+        return claims.ANY_TWO_STRICTLY if self.noise else claims.ANY_TWO
+
+    def check(self, task: Task) -> None:
+        """Refuse orders alone, of which nothing was declared."""
+        super().check(task)
+        if self.shares is not None:
+            task.ratings.scores  # noqa: B018 - refuses ranks and comparisons
 
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
+        if self.shares is not None:
+            return adaptive.adaptive_by_shares(ratings, self.shares, self.sd)
         return adaptive.adaptive(ratings, reliabilities=self.reliabilities)
 
-    def claim(self, ratings: Ratings) -> Claim:
+    def order_values(self, values: Scores, seed: int) -> Codes:
+        """Sort items by value, and noise of which no gap is out of reach."""
+        if not self.noise:
+            return super().order_values(values, seed)
+        errors = ties.draw_errors(stream(seed, "noise"), len(values))
+        sums = [
+            Fraction(value) + Fraction(self.noise) * error
+            for value, error in zip(values.tolist(), errors, strict=True)
+        ]
+        return np.array(sorted(range(len(sums)), key=sums.__getitem__)[::-1])
+
+    def claim(
+        self, ratings: Ratings, declared: Declared[ManyItemDesign] | None
+    ) -> Claim:
         """Return what is proved of it, which is less of a choice without scores."""
-        return self.best if ratings.kind == "scores" else claims.ORDERS_ONLY
+        if ratings.kind != "scores":
+            return claims.ANY_TWO if declared else claims.ORDERS_ONLY
+        return super().claim(ratings, declared)
 
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         """Draw the values of all items together, a row for each draw."""
@@ -921,12 +1035,16 @@ class Adaptive(Model):
 
     def without_each(self, ratings: Ratings) -> Table:
         """Return for each rating the estimates of all items without it."""
+        if self.shares is not None:
+            return adaptive.declared_without_each(ratings, self.shares, self.sd)
         return adaptive.adaptive_without_each(ratings, reliabilities=self.reliabilities)
 
     def rerank(
         self, ratings: Ratings, sets: Sequence[Scores], seed: int
     ) -> list[Codes]:
         """Order items by other scores that keep each reviewer's order and ties."""
+        if self.shares is not None:
+            return super().rerank(ratings, sets, seed)
         again = adaptive.adaptive_again(ratings, sets, reliabilities=self.reliabilities)
         return [by_estimates(estimates, seed) for estimates in again]
 
@@ -936,6 +1054,8 @@ class Centred(Model):
 
     name = "centred"
     takes_offsets = True
+    best = claims.ANY_TWO
+    undeclared = claims.MODEL
     assumes = "scales that differ by an offset; reviewers who see equally good items"
     again_ratings = 1500
 
@@ -970,18 +1090,29 @@ class Additive(Model):
     takes_offsets = True
     assumes = "scales that differ by an offset"
     removes_ratings = True
+    shares: Shares | None = SHARES
+
+    @property
+    def declares_constants(self) -> bool:
+        """Whether what it needs to know of scales was declared beforehand."""
+        return self.shares is not None
+
+    @property
+    def best_under_draw(self) -> Claim:
+        """What is proved of it, with these options, under a random assignment."""
+        return self.best if self.shares is None else claims.ANY_TWO
 
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
-        return additive.additive(ratings)
+        return additive.additive(ratings, self.shares)
 
     def reviewer_offsets(self, ratings: Ratings) -> Table | None:
         """Return the offsets of the fit."""
         return self.fit(ratings).offsets
 
-    def fit_pairs(self, pairs: PairCounts) -> Fit:
-        """Fit the model to counts of pairs."""
-        return pair_models.additive_of_pairs(pairs)
+    def fit_pairs(self, pairs: PairCounts) -> Fit | None:
+        """Fit the model to counts of pairs, with shares that these tell."""
+        return None if self.shares else pair_models.additive_of_pairs(pairs)
 
     def draw_values(self, ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         """Draw the values of all items together, a row for each draw."""
@@ -989,7 +1120,7 @@ class Additive(Model):
 
     def without_each(self, ratings: Ratings) -> Table:
         """Return for each rating the estimates of all items without it."""
-        return additive.additive_without_each(ratings)
+        return additive.additive_without_each(ratings, self.shares)
 
 
 class Affine(Model):
@@ -1018,7 +1149,8 @@ class Isotonic(Model):
 class Orders(Model):
     """A model that looks at each reviewer's order only."""
 
-    best = claims.ORDERS
+    best = claims.ANY_TWO
+    undeclared = claims.ORDERS
     ordinal = True
     needs_scores = False
 

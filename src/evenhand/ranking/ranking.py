@@ -16,7 +16,7 @@ from evenhand.lazy import lazy
 from evenhand.method import as_method
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_as_rng, seed_from
-from evenhand.ranking.claims import ranking_certificate
+from evenhand.ranking.claims import BY_SHARE, ranking_certificate
 from evenhand.ranking.methods import (
     Answer,
     BradleyTerry,
@@ -213,7 +213,8 @@ def _by_share(method: RankMethod, answer: Answer, k: int) -> Answer:
         rule = "adaptive, additive, bradley-terry or mean to choose by share"
         raise must_be("method", rule, method.display_name)
     sure = answer.uncertainty.choose_by_share(k)
-    return replace(answer, order=sure.order, uncertainty=sure)
+    findings = (*answer.findings, BY_SHARE)
+    return replace(answer, order=sure.order, uncertainty=sure, findings=findings)
 
 
 def _finish_top(ranking: Ranking, k: int | None, *, by_share: bool) -> Ranking:
@@ -340,7 +341,7 @@ def _of_pairs(
         pairs,
         pairs.scores_by_item(),
         {"design": None, "distinct": False},
-        certificate=certify(method.best),
+        certificate=certify(method.undeclared),
         draws=(),
         seed=seed,
         notices=(*pairs.notices, *answer.notices),

@@ -302,7 +302,7 @@ def _sort_bucket(
         return [tie[number] for number in places], (), []
     layers = choose_layers(sheets, scored, partial(below, source), anchored=anchored)
     values = mean_values(sheets, scored, layers)
-    rows = zip(values, _normals(source, len(scored)), lots, strict=True)
+    rows = zip(values, draw_errors(source, len(scored)), lots, strict=True)
     # Exact sums, so that no noise is lost beside a large mean.
     scale = Fraction(noise)
     keys = [(-value - scale * error, lot) for value, error, lot in rows]
@@ -321,12 +321,17 @@ def _sort_bucket(
     return order, layers, draws
 
 
-def _normals(source: Stream, size: int) -> list[Fraction]:
+def draw_errors(source: Stream, size: int) -> list[Fraction]:
     """Draw normal errors; one in 2**53 may be any number, so that every gap can turn.
 
     Uniforms of 53 bits know no error beyond 8.3 standard deviations, and no larger gap
-    would ever be overturned. Theorem T needs noise of full support, which the rare draw
-    has.
+    would ever be overturned. Theorems T and M need noise of full support, which the
+    rare draw has.
+
+    Examples:
+        >>> from evenhand.randomness import stream
+        >>> round(float(draw_errors(stream(7, "noise"), 1)[0]), 3)
+        0.0
     """
     errors = []
     for unit in uniforms(source, size).tolist():

@@ -29,6 +29,17 @@ ANY_SET_SCORED = (
     "whoever scored their items would have scored any other set that they might have "
     "been given"
 )
+DRAW = (
+    "the better of {} stands first {} often than in a random order, {}whatever "
+    "increasing scales the reviewers use and whatever the values"
+)
+TWO_ALIKE = "two items with the same conflicts of interest"
+SO_KENDALL = "and the order is {} a random one in expected Kendall tau, "
+PLAIN_DRAW = (
+    "On average over the draw the better of {} stands first {} often than if the order "
+    "were drawn at random, whatever scale each reviewer has in mind, as long as a "
+    "better item gets no lower score."
+)
 COUNTED_BLINDLY = (
     "the items and scores counted were chosen without a look at the scores"
 )
@@ -93,6 +104,12 @@ _NEARER = ("closer to the true one", "no farther from the true one")
 _PLAIN_TIES = (
     "On average the order is {} than if items that the reviewers' orders leave tied "
     "were sorted at random."
+)
+DECLARE_SHARES = (
+    "adaptive(shares=...), which is told what it need not estimate, has one under this "
+    "design. It agreed as well with the truth on real ratings (Kendall .721, adaptive "
+    ".722), less after mild warps of scales (.628, .673) and hardly after extreme ones "
+    "(.044, .642)."
 )
 CLAIMS = {
     "coin": ClaimWords(
@@ -174,6 +191,21 @@ CLAIMS = {
         ),
         plain=_pair(_PLAIN_TIES, *_NEARER),
     ),
+    "any_two": ClaimWords(
+        DRAW.format("any two items", "more", SO_KENDALL.format("better than")),
+        DRAW.format("any two items", "no less", SO_KENDALL.format("no worse than")),
+        short=_pair(
+            "the better of any two items stands first {} often than in a random order, "
+            "on any increasing scales",
+            *_MORE,
+        ),
+        plain=_pair(PLAIN_DRAW.format("any two items", "{}"), *_MORE),
+    ),
+    "two_alike": ClaimWords(
+        DRAW.format(TWO_ALIKE, "more", ""),
+        DRAW.format(TWO_ALIKE, "no less", ""),
+        plain=_pair(PLAIN_DRAW.format(TWO_ALIKE, "{}"), *_MORE),
+    ),
     "beats_its_start": ClaimWords(
         *_pair(
             "{} on average in Kendall tau and footrule than the ordinal ranking it "
@@ -207,6 +239,10 @@ CLAIMS = {
         "adaptive has no guarantee if scales are arbitrary",
         more="Method safe has one if items were assigned at random and nobody ties two "
         "items.",
+    ),
+    "adaptive_drawn": ClaimWords(
+        "adaptive has no guarantee if scales are arbitrary",
+        more=f"But {DECLARE_SHARES}",
     ),
     "worst_case": ClaimWords(
         "on average over the draw the chosen hold at least the stated worst-case "
@@ -353,6 +389,32 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "ordered_rightly": "reviewers order what they see without error",
     "conflicts": "conflicts of interest keep some reviewers from changing places, "
     "which the guarantee needs",
+    "alike_items": "{alike:,} of {pairs:,} pairs of items have the same conflicts of "
+    "interest, and only their order is claimed",
+    "conflicts_favour": lambda facts: (
+        "conflicts of interest favour some items, and "
+        + (
+            "no two items are known to have the same ones"
+            if facts["uniform"]
+            else "not every feasible assignment was exactly as likely"
+        )
+    ),
+    "by_share": "items were put first by their probability of being among the best, "
+    "which is estimated from all scores",
+    "free_draw": "no conflict, bid or expertise decided who might get which item",
+    "scales_fixed": "each reviewer's scale was fixed before the draw and does not "
+    "depend on their other items",
+    "silent_blindly": lambda facts: (
+        "whether a rating is missing has nothing to do with which item it is of"
+        + f" ({plural(facts['missing'], 'assigned rating')} missing)"
+        * bool(facts["missing"])
+    ),
+    "constants_declared": "shares, sd and noise were declared without a look at these "
+    "scores, or come from a draw of their own",
+    "weights_fixed": "weights of ratings have nothing to do with the items",
+    "no_reference": "no item is a reference, and equal ones are ordered at random",
+    "values_in_floats": "values within a billionth of their spread, which count as "
+    "equal, differ by rounding only",
     "served_again": lambda facts: (
         f"scores of {plural(facts['reviewers'], 'reviewer')} were used twice"
     ),
@@ -510,6 +572,7 @@ NO_GUARANTEE = {
     "grades": "none. Marks are right to the extent that the {method} model is.",
     "adaptive": "none with adaptive. --method safe has one if the assignment was "
     "random and no reviewer ties items.",
+    "adaptive_drawn": f"none with adaptive, but {DECLARE_SHARES}",
     "orders_only": "none, but no scale can change the answer, since only orders "
     "are used. It is as good as its model.",
 }
