@@ -441,6 +441,21 @@ class Ratings:
         labels = tuple(self.reviewer_labels[code] for code in kept.tolist())
         return self._take_rows(rows, labels, np.searchsorted(kept, self.reviewer_codes))
 
+    def only(self, rows: Flags) -> Ratings:
+        """Return some of the ratings, with their reviewers and items and no others.
+
+        Examples:
+            >>> ratings = Ratings(["a", "b", "b"], ["x", "x", "y"], [1, 2, 3])
+            >>> ratings.only(np.array([True, True, False]))
+            Ratings(2 scores by 2 reviewers of 1 item)
+        """
+        taken = self.without(np.flatnonzero(~rows))
+        codes = np.unique(taken.item_codes)
+        taken.item_labels = tuple(self.item_labels[code] for code in codes.tolist())
+        taken.item_codes = frozen(np.searchsorted(codes, taken.item_codes))
+        taken.__dict__.pop("_item_code_of", None)
+        return taken
+
     def with_scores(self, scores: Scores) -> Ratings:
         """Return the same ratings with other scores; codes stand for labels.
 

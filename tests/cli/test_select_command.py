@@ -144,6 +144,36 @@ def test_a_budget_takes_the_place_of_places(intervals: str, tmp_path: Path) -> N
     assert run("audit", str(record), intervals).exit_code == 1
 
 
+def test_pools_are_selected_each_for_itself(tmp_path: Path) -> None:
+    pools, reviews, record = (str(tmp_path / name) for name in ("p", "r.csv", "s.json"))
+    people = ("examples/applications.csv", "--item-column", "application")
+    drawn = run(
+        *("assign", "--items", people[0], "--reviewers", *people),
+        *("--reviewer-column", "applicant", "--design", "two-pools", "-o", reviews),
+        *("--per-reviewer", "2", "--seed", "7", "--record", pools),
+    )
+    assert drawn.exit_code == 0, drawn.output
+    table = pl.read_csv(reviews)
+    score = table["item"].str.slice(1).cast(pl.Int64)
+    table.with_columns(score=score + pl.arange(table.height) % 3).write_csv(reviews)
+    words = ("select", reviews, "--assignment", pools, "--places", "2", "--pool")
+    items = [
+        {row["item"] for row in json.loads(run(*words, pool, "--json").stdout)["rows"]}
+        for pool in ("1", "2")
+    ]
+    assert not items[0] & items[1]
+    assert len(items[0] | items[1]) == table["item"].n_unique()
+    made = run(*words, "2", "--draw", "--seed", "3", "--record", record)
+    assert made.exit_code == 0, made.output
+    assert "own item" in run(*words, "2", "--explain").stdout
+    audit = ("audit", record, reviews, "--assignment", pools)
+    assert run(*audit).exit_code == 0, run(*audit).output
+    forged = contents(json.loads(Path(record).read_text("utf-8")))
+    forged["result"]["parameters"]["pool"] = 1
+    Path(record).write_text(json.dumps(finish(forged)), encoding="utf-8")
+    assert run(*audit).exit_code == 1
+
+
 def test_comparisons_may_be_free_of_noise(tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text("winner,loser\na,b\na,c\nb,d\n", encoding="utf-8")

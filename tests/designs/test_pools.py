@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from evenhand import DesignError, EvenhandError, Ratings, assign, rank
+from evenhand import DesignError, EvenhandError, Ratings, assign, rank, select
 from evenhand.designs import TwoPools
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import redraw, seal_of, verify
@@ -263,6 +263,79 @@ def test_methods_with_a_guarantee_rank_common_items_and_the_certificate_says_so(
     assert {"c1", "c2"} < set(ranking.order)
     assert ranking.certificate is not None
     assert "2 items given to everybody" in ranking.certificate.texts("checked")
+
+
+def pool_scores(drawn: Assignment, seed: int, own: int = 0) -> Ratings:
+    """Score by item numbers; `own` moves what applicants of pool 1 give."""
+    rng, pools = np.random.default_rng(seed), dict(drawn.groups or ())
+    scores = [
+        len(str(item)) * int(str(item)[1:] or 5)
+        + rng.normal()
+        + own * rng.normal() * (pools[name] == 1)
+        for name, item in drawn.rows
+    ]
+    names, items = zip(*drawn.rows, strict=True)
+    return Ratings(names, items, scores)
+
+
+@pytest.mark.parametrize("options", [{}, {"rule": "shares"}, {"noise_free": True}])
+def test_no_score_moves_the_chance_of_its_givers_own_item(
+    options: dict[str, Any],
+) -> None:
+    drawn = draw(12, per_reviewer=3, common=["c"])
+    options = {**options, "assignment": drawn, "pool": 1, "places": 2}
+    if "noise_free" in options:
+        flat = Ratings(*zip(*((r, i, -int(str(i)[1:] or 5)) for r, i in drawn.rows)))  # noqa: B905
+        chosen = select(flat, **options)
+    else:
+        chosen = select(pool_scores(drawn, 7), **options)
+        moved = select(pool_scores(drawn, 7, own=9), **options)
+        assert moved.rows == chosen.rows
+        assert moved.worst_case == chosen.worst_case
+    own = {item for item, pool in drawn.item_pools.items() if pool == 1}
+    assert {row.item for row in chosen.rows} == own
+    assert sum(row.chance for row in chosen.rows) == 2
+    assert "common_items" in {notice.code for notice in chosen.notices}
+    checked = chosen.certificate.texts("checked")
+    assert "1 item given to everybody" in checked
+    assert any("own item" in text for text in checked)
+
+
+def test_common_items_compare_reviewers_and_cannot_be_chosen() -> None:
+    drawn, ratings = shared_ratings()
+    given: Any = {"places": 4, "method": "additive", "assignment": drawn}
+    chosen = select(ratings, **given, rule="top")
+    assert [row.item for row in chosen.rows] == [f"p{n:02}" for n in range(11, -1, -1)]
+    assert [row.chance for row in chosen.rows] == [1] * 4 + [0] * 8
+    assert sum(row.share for row in chosen.rows) == pytest.approx(4)
+    step = select(ratings, **given, rule="shares", sensitivity=6).sensitivity
+    assert step is not None
+    assert 0 <= step.largest < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "pool must be 1 or 2, as pools are selected each for itself"),
+        ({"pool": 3}, "pool must be 1 or 2"),
+        ({"assignment": None, "pool": 1}, "pool must be left out without the assign"),
+        (
+            {"pool": 1, "ratings": Ratings(["a00"], ["p00"], [1])},
+            "who was not given it",
+        ),
+        (
+            {"ratings": None, "intervals": "examples/panel.csv", "pool": 1},
+            "left out with intervals|column",
+        ),
+    ],
+)
+def test_pools_that_cannot_be_selected_are_refused(
+    options: dict[str, Any], words: str
+) -> None:
+    drawn = draw(8, per_reviewer=2)
+    usual = {"ratings": pool_scores(drawn, 1), "places": 1, "assignment": drawn}
+    with pytest.raises(EvenhandError, match=words):
+        select(**{**usual, **options})
 
 
 def test_common_items_stay_when_somebody_leaves() -> None:

@@ -26,7 +26,7 @@ else:
     selections = lazy("evenhand.words.selections")
 
 QUOTA = re.compile(r"(?P<column>[^=]+)=(?P<value>.+):(?P<least>\d*)-(?P<most>\d*)")
-SHOWN = ("reviewer", "item", "score")
+SHOWN = ("reviewer", "item")
 drawing = partial(_options.option, group="Draw")
 
 
@@ -63,6 +63,14 @@ drawing = partial(_options.option, group="Draw")
     "Move N scores by one step each, and say how much a chance moves.",
     click.IntRange(min=0),
     default=0,
+)
+@_options.evidence_option
+@deciding(
+    "--pool N",
+    "With --assignment of design two-pools: the pool to choose from, 1 or 2. Only the "
+    "other pool's scores count.",
+    click.IntRange(1, 2),
+    hidden=True,
 )
 @drawing("--draw", "Draw, with --seed or --secret. Without it chances are shown.")
 @drawing(
@@ -114,6 +122,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         **options,
         quotas={text: _quota(text, path, item) for text in quotas},
         fixed=fixed,
+        assignment=job.assignment,
         secret=secret,
         rng=job.seed,
     )

@@ -24,12 +24,22 @@ from scipy import optimize
 from scipy.special import ndtri
 
 from evenhand import randomness
-from evenhand.claims import CONFIDENCE, Claim, Finding, Reportable, certify, tail
+from evenhand.claims import (
+    CONFIDENCE,
+    Claim,
+    DataWarning,
+    Finding,
+    Reportable,
+    certify,
+    few,
+    tail,
+)
 from evenhand.designs.drawing import seal_of
 from evenhand.errors import (
     OptionError,
     as_positive,
     must_be,
+    refuse_option,
     require_text,
     require_whole,
     unknown,
@@ -59,8 +69,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evenhand.arrays import Flags, Table
-    from evenhand.claims import Certificate, DataWarning, Json, Label
+    from evenhand.arrays import Codes, Flags, Table
+    from evenhand.claims import Certificate, Json, Label
+    from evenhand.designs import design as designs
+    from evenhand.designs.assignment import Assignment
     from evenhand.formats import lists
     from evenhand.ranking.methods import RankMethod
     from evenhand.ranking.results import Ranking
@@ -74,6 +86,7 @@ if TYPE_CHECKING:
     Quotas = Mapping[str, tuple[Sequence[Label], int, int | None]]
 else:
     pl, lists = lazy("polars"), lazy("evenhand.formats.lists")
+    designs = lazy("evenhand.designs.design")
     selections = lazy("evenhand.words.selections")
 
 SCHEMA = "evenhand.select/1"
@@ -305,6 +318,7 @@ class ItemValues(NamedTuple):
         values: Rows of estimates and of the ends of intervals.
         ranking: The ranking by the model, if there is one.
         beats: Who certainly beats whom by comparisons; None with intervals.
+        codes: Items to choose from, of all whose places are known.
     """
 
     source: str
@@ -312,6 +326,7 @@ class ItemValues(NamedTuple):
     values: Table
     ranking: Ranking | None = None
     beats: Flags | None = None
+    codes: Codes | slice = slice(None)
 
 
 @randomness.seed_as_rng
@@ -329,6 +344,8 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
     budget: float | None = None,
     costs: Mapping[Any, float] | None = None,
     sensitivity: int = 0,
+    assignment: Assignment | None = None,
+    pool: int | None = None,
     draw: bool | None = None,
     secret: str | None = None,
     sealed_before: str | None = None,
@@ -356,6 +373,11 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
             what the item itself costs, but for how many places there are.
         costs: What each item costs, with a budget.
         sensitivity: How many scores to move by one step, to see how chances change.
+        assignment: The assignment that the ratings came through. Its common items help
+            to compare reviewers, and cannot be chosen.
+        pool: With an assignment of two pools, the one whose items to choose from, 1 or
+            2. Only the other pool's scores count, so that nobody's scores move the
+            chance of their own item.
         draw: Whether to draw; by default if there is a seed or a secret. With a secret
             and False the result names its seal, to be published before the draw.
         secret: Secret that draws, see `evenhand assign --seal`.
@@ -393,26 +415,34 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
     elif not isinstance(data, Intervals):
         data = as_ratings(data, select, **reading)
 
-    evidence = _weigh(data, method, noise_free=noise_free)
-    exact = _read_costs(data.item_labels, places, budget, costs)
+    weighed, codes = _of_pool(data, assignment, pool, noise_free=noise_free)
+    evidence = _weigh(weighed, method, codes, noise_free=noise_free)
+    labels = [weighed.item_labels[code] for code in codes.tolist()]
+    exact = _read_costs(labels, places, budget, costs)
     paid = places if budget is None else 1
-    terms = _terms(data.item_labels, evidence.values[0], paid, quotas, fixed)
+    terms = _terms(labels, evidence.values[0], paid, quotas, fixed)
     terms = replace(terms, costs=exact[1:], budget=exact[0] if exact else None)
     field, chances, cost = _lottery(chosen, evidence, terms)
     drawn = None if seed is None else draw_items(chances, field, seed)
     ranking = evidence.ranking
 
     def chances_of(moved: Ratings) -> Chances:
-        again = _weigh(moved, method, noise_free=noise_free)
+        again = _weigh(moved, method, codes, noise_free=noise_free)
         return _lottery(chosen, again, terms)[1]
 
     seal = None if secret is None else seal_of(secret)
     origin = LotteryDraw(None if seal else seed, seal, sealed_before, STREAMS)
     facts: dict[str, Json] = {"level": CONFIDENCE, "method": str(method or DEFAULT)}
     findings = [Finding(ASSUMED[evidence.source], "declared", facts)]
+    if assignment is not None:
+        facts = {"items": len(assignment.common)}
+        findings += (
+            [Finding("common_items", "checked", facts)] if facts["items"] else []
+        )
+        findings += [Finding("own_pool", "checked")] if pool else []
     findings += [Finding("sets_not_listed", "void")] if cost.worst_case is None else []
     return Selection(
-        rows=tuple(_rows(data.item_labels, evidence, field, chances, drawn, fixed)),
+        rows=tuple(_rows(labels, evidence, field, chances, drawn, fixed)),
         places=field.places,
         rule=str(chosen),
         worst_case=cost.worst_case,
@@ -430,16 +460,17 @@ def select(  # noqa: PLR0913 - a keyword for each option of the command line
             "fixed": fixed,
             "budget": budget,
             "costs": costs,
+            "pool": pool,
             "sensitivity": sensitivity,
             "sealed_before": sealed_before,
         },
         draw=None if drawn is None and seal is None else origin,
         costs=_lottery_cost(field, chances, drawn),
-        sensitivity=_sensitivity(data, chances, sensitivity, chances_of),
+        sensitivity=_sensitivity(weighed, chances, codes, sensitivity, chances_of),
         data=data.summary(),
         notices=tuple(
             warning
-            for warning in (ranking or data).notices
+            for warning in (ranking or weighed).notices
             if warning.code not in BY_LOT
         ),
         certificate=certify(WORST_CASE, findings),
@@ -488,7 +519,47 @@ def _seed(
     return int(secret, 16)
 
 
-def _weigh(data: Ratings | Intervals, method: Any, *, noise_free: bool) -> ItemValues:  # noqa: ANN401 - as `rank` takes it
+def _of_pool(
+    data: Ratings | Intervals,
+    assignment: Assignment | None,
+    pool: int | None,
+    *,
+    noise_free: bool,
+) -> tuple[Ratings | Intervals, Codes]:
+    """Return the ratings that count, and the codes of the items to choose from."""
+    if assignment is None:
+        refuse_option("pool", pool, "without the assignment that drew it")
+        return data, np.arange(len(data.item_labels))
+    if isinstance(data, Intervals):
+        raise OptionError("assignment must be left out with intervals.")
+    designs.declare(None, assignment, designs.ManyItemDesign, data)
+    pools = assignment.item_pools
+    if pool not in (pools.values() or [None]):
+        rule = "1 or 2, as pools are selected each for itself" if pools else "left out"
+        raise must_be("pool", f"{rule} with this assignment", pool)
+    items = [item for item in assignment.items if pools.get(item, pool) == pool]
+    lost = [item for item in assignment.items_without_rating(data) if item in items]
+    groups = (*(assignment.chain[0].groups or ()), *(assignment.groups or ()))
+    own = {str(name) for name, number in groups if pools and number == pool}
+    counts = np.array([str(label) not in own for label in data.reviewer_labels])
+    common = {*map(str, assignment.common)}
+    chosen = np.array([str(label) not in common for label in data.item_labels])
+    rows = counts[data.reviewer_codes] & (chosen | (not noise_free))[data.item_codes]
+    data = data.only(rows).with_unrated_items(lost, len(items))
+    if common:
+        facts: dict[str, Json] = {"items": few(assignment.common), "case": "apart"}
+        data.notices = (*data.notices, DataWarning("common_items", facts))
+    labels = data.item_labels
+    return data, np.array([n for n, x in enumerate(labels) if str(x) not in common])
+
+
+def _weigh(
+    data: Ratings | Intervals,
+    method: Any,  # noqa: ANN401 - as `rank` takes it
+    codes: Codes,
+    *,
+    noise_free: bool,
+) -> ItemValues:
     """Return what is known of the items; the seed of a draw has no part in it."""
     if isinstance(data, Intervals) + bool(noise_free) + (method is not None) > 1:
         raise OptionError("Give one of method, intervals and noise_free.")
@@ -504,8 +575,10 @@ def _weigh(data: Ratings | Intervals, method: Any, *, noise_free: bool) -> ItemV
         if ranking.uncertainty is None or ranking.uncertainty.values is None:
             rule = "a model with standard errors, such as adaptive, additive or mean"
             raise must_be("method", rule, ranking.method)
-        sure = ranking.uncertainty
-        return ItemValues(MODEL, sure, ranking.uncertainty.values, ranking)
+        sure, values = ranking.uncertainty, ranking.uncertainty.values[:, codes]
+        if len(codes) < data.n_items:
+            sure = sure.among(codes[np.argsort(-values[0], kind="stable")])
+        return ItemValues(MODEL, sure, values, ranking, codes=codes)
     graph = consistent(data, method="select(noise_free=True)")
     beats, means = orderings.closure(graph), averages(graph, pairs=False, rng=0)
     if means.places is None:
@@ -640,7 +713,8 @@ def _field(evidence: ItemValues, terms: Field) -> Field:
         low = 2 * width * (1.0 * (low > outside) - (high <= outside))
         high = low + width
     # Shares are counted in draws, in which equal items differ by chance.
-    shares = group_means(evidence.sure.p_top(places), low, high, estimate)
+    shares = evidence.sure.p_top(places)[evidence.codes]
+    shares = group_means(shares, low, high, estimate)
     return replace(terms, low=low, high=high, estimate=estimate, shares=shares)
 
 
@@ -731,6 +805,7 @@ def _compare_rules(
 def _sensitivity(
     data: Ratings | Intervals,
     chances: Chances,
+    codes: Codes,
     number: int,
     chances_of: Callable[[Ratings], Chances],
 ) -> Sensitivity | None:
@@ -743,7 +818,9 @@ def _sensitivity(
     scores, before = data.scores, np.array([*map(float, chances)])
     levels = np.unique(scores)
     step = float(np.diff(levels).min()) if len(levels) > 1 else 0.0
-    unsure = np.argsort(np.abs(before - 0.5)[data.item_codes], kind="stable")
+    doubt = np.full(data.n_items, 0.5)
+    doubt[codes] = np.abs(before - 0.5)
+    unsure = np.argsort(doubt[data.item_codes], kind="stable")
     largest, rows = 0.0, unsure[:number].tolist()
     for row, move in itertools.product(rows, (-step, step)):
         moved = scores + move * (np.arange(len(scores)) == row)

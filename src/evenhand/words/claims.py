@@ -423,6 +423,8 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "common_items": lambda facts: (
         f"{plural(facts['items'], 'item')} given to everybody"
     ),
+    "own_pool": "nobody's scores move the chance of their own item: only the other "
+    "pool's scores count",
     "distinct": lambda facts: DISTINCT + ", whatever the noise" * facts["split"],
     "ties": ties_clause,
     "ties_possible": _ties_possible,
