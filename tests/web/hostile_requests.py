@@ -87,6 +87,9 @@ VALID: dict[str, list[str]] = {
     "nonce": ["", "0" * 32],
     "public_value": ["", "drand round 7"],
     "value": ["12.5"],
+    "places": ["0", "3"],
+    "contact": ["", "a@b.org"],
+    "code": ["", "0" * 16],
 }
 RATING = ("kind", "score", "base", "note", "nonce")
 ORDER = ("order", "move", "base_1", "base_2", "base_3", "nonce")
@@ -94,13 +97,14 @@ PLAN = (
     *FORM,
     *("does", "job", "scale", "low", "high", "step", "levels", "method", "zone"),
     *("unfinished", "grace", "closes", "begin", "conflicts", "instructions"),
-    "public_value",
+    *("public_value", "places"),
 )
 FIELDS = {"/e": PLAN, "/e/preview": PLAN, "/r/{token}/items/{place:int}": RATING}
 FIELDS |= {"/r/{token}/order": ORDER, "/r/{token}/tie": ("better", "nonce")}
 FIELDS |= {"/e/{slug}/reviewers/{reviewer:int}/{repair}": ("name", "email")}
 FIELDS |= {"/e/{slug}/{action}": ("closes", "value"), "/e/{slug}/purge": ("title",)}
 FIELDS |= {"/e/{slug}/publish": ("ratings",), "/e/{slug}/invite": ("name",)}
+FIELDS |= {"/d/{token}": ("name", "contact"), "/r": ("code",)}
 FIELDS |= {"/e/{slug}/jobs/{kind}": ("method",)}
 PARTS = {
     "{repair}": ["absent", "reserve", "substitute", "link"],
@@ -109,6 +113,7 @@ PARTS = {
     ],
     "{kind}": ["check", "decision"],
     "{number:int}": ["1", "2", "99"],
+    "{door}": ["open", "close"],
     "{organiser:int}": ["1", "2", "0", str(10**20)],
     "{place:int}": ["1", "2", "3", "0", "99", str(10**20)],
     "{reviewer:int}": ["1", "3", "5", "9", "0", str(10**20)],
@@ -234,7 +239,7 @@ class Maker:
 
     def request(self) -> tuple[str, Request]:
         route = self.one(ROUTES)
-        while route.path in ENDING and not self.is_rare(0.05):
+        while route.path in ENDING and not self.is_rare(0.15):
             route = self.one(ROUTES)
         method = self.one(sorted(route.methods - {"HEAD"}))
         if self.is_rare(0.02):
@@ -285,7 +290,7 @@ class Maker:
         found = {
             name: self.one(HOSTILE) if self.is_rare(0.08) else self.one(VALID[name])
             for name in names
-            if not self.is_rare(0.05)
+            if not self.is_rare(0.15)
         }
         if self.is_rare():
             found[self.one(list(VALID))] = self.one(HOSTILE)

@@ -54,6 +54,14 @@ def make_scene(folder: Path, *, scales: bool = False) -> Scene:
         site.do(actions.begin, guard.digest(tokens[0]))
         scene.slugs[name] = slug
         scene.links[name] = {"own": f"/r/{tokens[0]}", "waiting": f"/r/{tokens[1]}"}
+    if scales:
+        _, slug = site.opened(places="3", reviewers="", reserves="", top="2")
+        row = site.read(reads.evaluation, slug)
+        site.do(actions.open_door, row.id, site.store.key)
+        row = site.read(reads.evaluation, slug)
+        scene.slugs["door"] = slug
+        token = actions.door_token(site.store.key, row)
+        scene.links["door"] = {"door": f"/d/{token}"}
     site.store.close()
     return scene
 

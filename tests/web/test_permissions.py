@@ -42,6 +42,7 @@ TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "GET /e/{slug}/close": ("member", ("open",), (200,)),
     "GET /e/{slug}/links": ("member", ALL[:2], (200,)),
     "GET /e/{slug}/links.csv": ("member", ALL[:2], (200,)),
+    "GET /e/{slug}/people.csv": ("member", ALL[:2], (200,)),
     "GET /e/{slug}/links/print": ("member", ALL[:2], (200,)),
     "GET /e/{slug}/ratings.csv": ("member", LATER[1:], (200,)),
     "GET /e/{slug}/notes.csv": ("member", LATER[1:], (200,)),
@@ -61,6 +62,12 @@ TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
     "GET /r/{token}/mine.json": ("own", ("open", *LATER), (200,)),
     "POST /r/{token}/begin": ("own", ("open",), (303,)),
     "POST /r/{token}/decline": ("own", (), ()),
+    "GET /e/{slug}/door": ("member", ALL[:2], (200,)),
+    "POST /e/{slug}/door/{door}": ("member", (), ()),
+    "GET /d/{token}": ("nobody", (), ()),
+    "POST /d/{token}": ("nobody", (), ()),
+    "POST /r": ("nobody", (), ()),
+    "POST /r/{token}/return": ("own", (), ()),
     "POST /r/{token}/done": ("own", ("open",), (303,)),
     "POST /r/{token}/order": ("own", (), ()),
     "POST /r/{token}/tie": ("own", ALL, (303,)),
@@ -92,7 +99,7 @@ def test_every_route_is_in_the_table() -> None:
 def fill(path: str, **more: str) -> str:
     """Put values in the places of an address."""
     values = {"token": "0" * 26, "reviewer": "5", "kind": "decision"}
-    values |= {"number": "1", "place": "1", "organiser": "99", **more}
+    values |= {"number": "1", "place": "1", "organiser": "99", "door": "open", **more}
     return re.sub(r"\{(\w+)(:int)?\}", lambda it: values[it[1]], path)
 
 
@@ -167,6 +174,7 @@ MOVING = (
     "POST /e/{slug}/jobs/{kind}",
     "POST /r/{token}/begin",
     "POST /r/{token}/decline",
+    "POST /r/{token}/return",
 )
 HARMLESS = ("GET /r/{token}", "POST /r/{token}/tie")
 
@@ -265,7 +273,16 @@ def test_forms_of_other_sites_are_refused(scene: People, route: str) -> None:
 
 def test_reviewers_forms_of_other_sites_are_refused(scene: People) -> None:
     link = scene.scene.link("open", "own")
-    for path in ("begin", "decline", "done", "equal", "tie", "order", "items/1"):
+    for path in (
+        "begin",
+        "decline",
+        "return",
+        "done",
+        "equal",
+        "tie",
+        "order",
+        "items/1",
+    ):
         answer = scene.guest.post(
             f"{link}/{path}", data={}, headers={"origin": "https://evil.example"}
         )
@@ -292,7 +309,14 @@ def test_a_desk_cannot_peek(scene: People) -> None:
     client = scene.desk.client
     texts = [
         client.get(f"/e/{slug}{path}").text
-        for path in ("", "/progress.json", "/links", "/links.csv", "/reviewers/1")
+        for path in (
+            "",
+            "/progress.json",
+            "/links",
+            "/links.csv",
+            "/people.csv",
+            "/reviewers/1",
+        )
     ]
     for text in texts:
         for label in ("t1", "t2", "t3", "Talk"):

@@ -205,7 +205,7 @@ def organiser(context: click.Context, name: str, *, lists: bool, remove: bool) -
     if remove and not name:
         raise OptionError("--remove must come with the name of an organiser.")
     address = context.parent.params["public_url"] if context.parent else ""
-    base = address or stores.served_at(db)
+    base = address or stores.address_of_server(db)
     with stores.beside(db) as connection:
         people = reads.organisers(connection)
         if lists:

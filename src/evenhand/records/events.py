@@ -115,6 +115,7 @@ SAYS: Mapping[str, Forms] = {
     "resumed": {},
     "extended": {"closes_at": _is_deadline},
     "new link": {},
+    "blind link": {},
     **dict.fromkeys(("absent", "reserve"), _REPAIR),
     "substitute": {**_REPAIR, "people": _are_hashes},
     "begun": {},
@@ -136,6 +137,7 @@ SAYS: Mapping[str, Forms] = {
 BODIES: Mapping[str, Forms] = {
     **dict.fromkeys(("absent", "reserve", "substitute"), _PEOPLE),
     "begun": {"reviewer": _is_text},
+    "blind link": {"reviewer": _is_text},
     **dict.fromkeys(("rated", "recused", "cleared"), _RATING),
 }
 """What is private about an event, for those that have something private."""

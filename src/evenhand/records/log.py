@@ -45,6 +45,7 @@ MOVES: dict[str, tuple[tuple[str, ...], str | None]] = {
     "resumed": (("open",), None),
     "extended": (RUNNING, None),
     "new link": (RUNNING, None),
+    "blind link": (("open",), None),
     "absent": ((*RUNNING, "closed"), None),
     "reserve": (RUNNING, None),
     "substitute": (RUNNING, None),
@@ -377,7 +378,7 @@ class Rules:
             later = isinstance(number, int) and number > self._decided
             yield not later, "Decisions must be numbered one after the other."
             self._decided = int(str(number))
-        elif bodies is not None and kind in ("begun", *RATED):
+        elif bodies is not None and kind in ("begun", "blind link", *RATED):
             yield from self._rater(kind, bodies[n])
         self._begun += kind == "begun"
 
@@ -434,6 +435,8 @@ class Rules:
             self._began.add(str(reviewer))
             return
         yield reviewer not in self._began, "The reviewer had not begun."
+        if kind == "blind link":
+            return
         is_own = isinstance(item, str) and item in own
         yield not is_own, "The item is not one of the reviewer's."
         if kind == "rated":

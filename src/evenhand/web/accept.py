@@ -78,6 +78,7 @@ class Rater:
         label: The reviewer's code.
         state: One of REVIEWER_STATES.
         revoked: Whether the link was withdrawn.
+        blind_n: What they sent up to this event their link does not show.
     """
 
     evaluation: int
@@ -85,6 +86,7 @@ class Rater:
     label: str
     state: str
     revoked: bool = False
+    blind_n: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class ReviewTask:
         state: "empty", "rated" or "recused".
         score: The score, if it is rated.
         note: The note.
+        n: Number of the event of its last version.
     """
 
     id: int
@@ -106,6 +109,13 @@ class ReviewTask:
     state: str = "empty"
     score: float | None = None
     note: str = ""
+    n: int = 0
+
+    def shown_to(self, blind_n: int) -> ReviewTask:
+        """Return what a link shows that is blind to all up to an event."""
+        if self.n > blind_n:
+            return self
+        return replace(self, score=None, note="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +297,11 @@ def _wrong(
         return _no(WRONG, "not_known", text)
     unsaid = "note" if entry.kind == NOTE and entry.note is None else ""
     unsaid = "score" if (entry.kind == "score") != (entry.score is not None) else unsaid
+    shown = task.shown_to(rater.blind_n)
+    is_hidden = shown is not task and task.state != "empty"
+    if is_hidden and entry.kind == NOTE:
+        # The answer would tell the rating that stays.
+        unsaid = "score"
     if unsaid:
         return _no(WRONG, f"no_{unsaid}", f"Give a {unsaid}.", place=entry.place)
     if entry.score is not None:
@@ -302,9 +317,9 @@ def _wrong(
             "Another tab or device saved something else for this item.",
             place=entry.place,
             version=task.version,
-            state=task.state,
-            score=task.score,
-            note=task.note,
+            state="hidden" if is_hidden else task.state,
+            score=shown.score,
+            note=shown.note,
         )
     return None
 
@@ -324,7 +339,7 @@ def _take(
     for entry in sending.entries:
         place = (evaluation_id, rater.reviewer, entry.place)
         task = writes.tasks.get(place) or snapshot.tasks[place]
-        after = _after(task, entry)
+        after = _after(task.shown_to(rater.blind_n), entry)
         drawn = salt()
         body = rating_body(rater.label, after)
         kind = "cleared" if after.state == "empty" else after.state
@@ -333,7 +348,7 @@ def _take(
         head = Head(event.n, event.hash, event.at)
         writes.events.append((evaluation_id, event))
         writes.payloads.append((evaluation_id, event.n, drawn, body))
-        writes.tasks[place] = after
+        writes.tasks[place] = replace(after, n=event.n)
         taken.append(
             Done(
                 evaluation_id,

@@ -34,7 +34,7 @@ from evenhand.web.clock import check_near
 from evenhand.web.plan import draw_codes, lists_record, require_complete
 from evenhand.web.reads import DrawRow
 from evenhand.web.states import ACTIONS, is_due, refusal, state_at
-from evenhand.web.store import link_token
+from evenhand.web.store import link_token, recovery_code
 from evenhand.web.writer import RefusedError
 
 if TYPE_CHECKING:
@@ -298,6 +298,7 @@ def _write_people(
     evaluation.insert(t.item, *items)
     order = reserve_order([codes[person.name] for person in plan.reserves], secret)
     turns = {str(code): turn for turn, code in enumerate(order, start=1)}
+    named = len(plan.people) - plan.places
     rows = [
         {
             "id": n,
@@ -306,6 +307,7 @@ def _write_people(
             "role": "reserve" if codes[person.name] in turns else "regular",
             "turn": turns.get(codes[person.name]),
             "state": "invited",
+            "at_door": int(named < n <= len(plan.people)),
         }
         for n, person in enumerate((*plan.people, *plan.reserves), start=1)
     ]
@@ -328,19 +330,21 @@ def _write_tasks(evaluation: LockedEvaluation, drawn: Assignment) -> None:
 
 
 def make_link(evaluation: LockedEvaluation, reviewer: int, key: bytes) -> None:
-    """Make one more link for a reviewer; earlier ones go on working."""
+    """Make one more link for a reviewer, with its code; earlier ones go on working."""
     row = evaluation.row
     last = sa.select(sa.func.max(t.link.c.serial)).where(
         t.link.c.evaluation_id == row.id, t.link.c.reviewer_id == reviewer
     )
     serial = (evaluation.connection.execute(last).scalar() or 0) + 1
     token = guard.base32(link_token(key, row.slug, reviewer, serial, row.draw))
-    link = {
-        "reviewer_id": reviewer,
-        "serial": serial,
-        "made_at": t.stamp(evaluation.now),
-    }
-    evaluation.insert(t.link, {"token_sha256": guard.digest(token), **link})
+    code = recovery_code(key, row.slug, reviewer, serial, row.draw)
+    digests = {serial: guard.digest(token), -serial: guard.code_digest(code)}
+    link = {"reviewer_id": reviewer, "made_at": t.stamp(evaluation.now)}
+    rows = [
+        {**link, "serial": place, "token_sha256": digest}
+        for place, digest in digests.items()
+    ]
+    evaluation.insert(t.link, *rows)
 
 
 def revoke_links(evaluation: LockedEvaluation, reviewer: int) -> None:
@@ -367,8 +371,86 @@ def new_link(
     _unseen(evaluation, reviewer)
     revoke_links(evaluation, reviewer)
     make_link(evaluation, reviewer, key)
-    _set_reviewer(evaluation, reviewer, state="invited")
+    # A place at the door is free again.
+    _set_reviewer(evaluation, reviewer, state="invited", taken_by="", contact="")
     evaluation.log("new link")
+
+
+def open_door(
+    connection: sa.Connection, now: datetime, evaluation_id: int, key: bytes
+) -> None:
+    """Let whoever comes take a place, by one new link for everybody."""
+    evaluation = lock_for(connection, now, evaluation_id, "link")
+    if not any(row.at_door for row in reads.people(connection, evaluation_id)):
+        raise RefusedError("No places for whoever comes were sealed.")
+    serial = evaluation.row.door_serial + 1
+    token = door_token(key, replace(evaluation.row, door_serial=serial))
+    evaluation.set(door_serial=serial, door_sha256=guard.digest(token))
+
+
+def close_door(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
+    """Let nobody else take a place."""
+    lock_for(connection, now, evaluation_id, "link").set(door_sha256=None)
+
+
+def door_token(key: bytes, row: Evaluation) -> str:
+    """Return what leads everybody to the places of an evaluation."""
+    return guard.base32(link_token(key, row.slug, 0, row.door_serial, row.draw))
+
+
+def take_place(
+    connection: sa.Connection, now: datetime, door: str, name: str, contact: str
+) -> int:
+    """Give somebody who came the next place of the sealed list; return its number.
+
+    Raises:
+        RefusedError: If there is none, or they have one.
+    """
+    row = reads.by_door(connection, door)
+    if row is None:
+        raise RefusedError("This door is closed. Ask the organiser.", NOT_FOUND)
+    evaluation = lock(connection, now, row.id)
+    if state_at(evaluation.row.stage(), now) != "open" or evaluation.row.paused:
+        raise RefusedError("This evaluation is not open now.", 423)
+    name, contact = (" ".join(text.split()) for text in (name, contact))
+    if not all(0 < len(text) <= guard.LONGEST_NAME for text in (name, contact)):
+        raise RefusedError("Give your name, and how to reach you.", 422)
+    people = reads.people(connection, row.id)
+    if any(plain_name(contact) == plain_name(person.contact) for person in people):
+        raise RefusedError(
+            "Somebody with this contact has a place. Open the link that you got, or "
+            "find it on the first page by your recovery code."
+        )
+    free = [person for person in people if person.is_free_place]
+    free = [person for person in free if person.state == "invited"]
+    if not free:
+        raise RefusedError("All places are taken. Ask the organiser.")
+    _set_reviewer(evaluation, free[0].id, taken_by=name, contact=contact)
+    return free[0].id
+
+
+def blind_link(
+    connection: sa.Connection,
+    now: datetime,
+    evaluation_id: int,
+    reviewer: int,
+    key: bytes,
+) -> None:
+    """Give a reviewer who has begun another link, which shows no earlier rating.
+
+    Raises:
+        RefusedError: If they have not begun: then a new link has nothing to hide.
+    """
+    evaluation = lock_for(connection, now, evaluation_id, "link")
+    rows = {row.id: row for row in reads.people(connection, evaluation_id)}
+    if reviewer not in rows:
+        raise RefusedError("There is no such reviewer.", NOT_FOUND)
+    if rows[reviewer].begun_at is None:
+        raise RefusedError(f"{rows[reviewer].name} has not begun: make a new link.")
+    revoke_links(evaluation, reviewer)
+    make_link(evaluation, reviewer, key)
+    event = evaluation.log("blind link", body={"reviewer": rows[reviewer].label})
+    _set_reviewer(evaluation, reviewer, blind_n=event.n)
 
 
 def unseal(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
@@ -378,7 +460,7 @@ def unseal(connection: sa.Connection, now: datetime, evaluation_id: int) -> None
     stands = t.draw.c.dropped_at.is_(None)
     evaluation.update(t.draw, stands, dropped_at=t.stamp(now))
     number = evaluation.row.draw + 1
-    evaluation.set(state="draft", draw=number, paused=0)
+    evaluation.set(state="draft", draw=number, paused=0, door_sha256=None)
     _write_secret(evaluation, "unsealed", number, fresh_secret())
 
 
@@ -632,6 +714,14 @@ def decline(connection: sa.Connection, now: datetime, token: str) -> None:
     _set_reviewer(evaluation, person.id, state="absent")
 
 
+def take_part(connection: sa.Connection, now: datetime, token: str) -> None:
+    """Take part after all, until somebody took over."""
+    evaluation, person = _rater(connection, now, token)
+    if person.state != "absent":
+        raise RefusedError("There is nothing to undo: you take part or were replaced.")
+    _set_reviewer(evaluation, person.id, state="invited")
+
+
 def finish(connection: sa.Connection, now: datetime, token: str) -> None:
     """Say that a reviewer is done; ratings can still be changed until the close."""
     evaluation, person = _rater(connection, now, token, active=True)
@@ -750,7 +840,7 @@ def purge(connection: sa.Connection, now: datetime, evaluation_id: int) -> None:
     if len(kept) < len(files):
         _put_out(evaluation, kept)
     evaluation.delete(t.link, t.payload, t.submission, t.task, t.job, t.private)
-    evaluation.update(t.reviewer, name="", email="")
+    evaluation.update(t.reviewer, name="", email="", taken_by="", contact="")
     if evaluation.row.state != "published":
         evaluation.delete(t.secret)
     evaluation.set(state="purged", form="{}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32: no letter looks like another."""
 TOKEN_BYTES, SLUG = 16, 12
-LENGTH = 26
+LENGTH, CODE = 26, 16
 LONGEST_NAME = 200
 HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([\w.-]+))(?::[0-9]{1,5})?", re.ASCII | re.I)
 COOKIE = "evenhand"
@@ -74,6 +74,21 @@ def digest(token: str) -> str:
     if len(token) != LENGTH or not token.isascii() or not token.isalnum():
         return ""
     return hashlib.sha256(token.lower().encode()).hexdigest()
+
+
+def code_digest(code: str) -> str:
+    """Return the hash by which a recovery code is known; what is none has none.
+
+    Examples:
+        >>> code_digest("ab12 cd34-EF56 gh78") == code_digest("AB12CD34EF56GH78")
+        True
+        >>> code_digest("short")
+        ''
+    """
+    plain = "".join(code.replace("-", "").split()).lower()
+    if len(plain) != CODE or not plain.isascii() or not plain.isalnum():
+        return ""
+    return hashlib.sha256(f"recovery:{plain}".encode()).hexdigest()
 
 
 def csrf(session: str) -> str:

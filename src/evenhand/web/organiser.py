@@ -67,7 +67,8 @@ SIMPLE = {
 }
 ACTIONS = (*SIMPLE, "extend", "pause", "resume", "value")
 JOBS = ("check", "decision")
-REPAIRS = (*absence.REPAIRS, "link")
+DOORS = ("open", "close")
+REPAIRS = (*absence.REPAIRS, "link", "blind")
 LISTED = ("items", "reviewers", "reserves", "conflicts")
 LOG = logging.getLogger("evenhand.web")
 CSV = "text/csv; charset=utf-8"
@@ -95,7 +96,7 @@ def _choice(request: Request, name: str, choices: tuple[str, ...]) -> str:
 async def home(request: Request) -> Response:
     """Show the evaluations of whoever signed in, or the form of their first one."""
     if session_of(request) is None:
-        return page(request, "home")
+        return page(request, "home", error="")
     context = _own(request)
     with site_of(request).store.read() as connection:
         rows = reads.evaluations(connection, context["signed_in"])
@@ -110,7 +111,7 @@ def _count(connection: sa.Connection, evaluation_id: int) -> tuple[int, int]:
     rows = [
         person
         for person in reads.progress(connection, evaluation_id)
-        if person.state != "absent"
+        if person.state != "absent" and not person.is_free_place
     ]
     return sum(person.rated for person in rows), sum(person.given for person in rows)
 
@@ -433,7 +434,9 @@ def _close_page(
     context: dict[str, Any] = {
         "unfinished": _who_lacks_ratings(people),
         "never_began": [
-            person.name for person in people if person.given and not person.begun_at
+            person.display_name
+            for person in people
+            if person.given and not (person.begun_at or person.is_free_place)
         ],
         "keep": keep,
         "unrated": unrated,
@@ -505,6 +508,7 @@ async def links(request: Request) -> Response:
         unassigned = reads.items_without_reviewer(connection, row.id)
         items = len(reads.items(connection, row.id))
     context: dict[str, Any] = {"links": rows, "unassigned": unassigned}
+    context["lists_door"] = json.loads(row.form).get("places", "0") != "0"
     context["local"] = site_of(request).is_local(request)
     return page(request, "links", row=row, items=items, **context, **_own(request))
 
@@ -518,21 +522,12 @@ def _links(request: Request) -> tuple[Evaluation, list[tuple[LinkedReviewer, str
     row = own_evaluation(request)
     if state_of(request, row) not in ("sealed", "open"):
         raise HTTPException(409, "There are links only while reviewers can rate.")
-    site = site_of(request)
-    with site.store.read() as connection:
+    with site_of(request).store.read() as connection:
         rows = reads.links(connection, row.id)
-    invitations = []
-    for person in rows:
-        # Who has begun has ratings that a link would show.
-        if person.state != "invited":
-            continue
-        token = guard.base32(
-            link_token(site.store.key, row.slug, person.id, person.serial, row.draw)
-        )
-        is_current = guard.digest(token) == person.token_sha256
-        address = f"{site.base(request)}/r/{token}"
-        invitations.append((person, address if is_current else ""))
-    return row, invitations
+    # Who has begun has ratings that a link would show.
+    invited = (person for person in rows if person.state == "invited")
+    rows = [person for person in invited if not person.at_door]
+    return row, [(person, _address(request, row, person)) for person in rows]
 
 
 async def links_csv(request: Request) -> Response:
@@ -542,6 +537,55 @@ async def links_csv(request: Request) -> Response:
         (person.name, person.email, address, person.state) for person, address in rows
     ]
     return _table(f"links-{row.slug}", ["name", "email", "link", "state"], cells)
+
+
+async def door(request: Request) -> Response:
+    """Show the one link for whoever comes, as a picture for the wall."""
+    row, _ = _links(request)
+    site = site_of(request)
+    address = f"{site.base(request)}/d/{actions.door_token(site.store.key, row)}"
+    picture = segno.make(address, micro=False).svg_data_uri(scale=8)
+    with site.store.read() as connection:
+        people = reads.people(connection, row.id)
+    places = [person for person in people if person.at_door]
+    context: dict[str, Any] = {"address": address, "picture": picture, **_own(request)}
+    return page(request, "door", row=row, places=places, **context)
+
+
+async def change_door(request: Request) -> Response:
+    """Open or close the door."""
+    row, _ = await _own_form(request)
+    choice, key = _choice(request, "door", DOORS), site_of(request).store.key
+
+    def do(connection: sa.Connection, now: datetime) -> None:
+        if choice == "open":
+            actions.open_door(connection, now, row.id, key)
+        else:
+            actions.close_door(connection, now, row.id)
+
+    return await _change(request, row, do, f"/e/{row.slug}/door")
+
+
+async def people_csv(request: Request) -> Response:
+    """Hand out who is how far, without a link."""
+    row = own_evaluation(request)
+    if state_of(request, row) not in ("sealed", "open"):
+        raise HTTPException(409, "There is somebody to remind only while people rate.")
+    with site_of(request).store.read() as connection:
+        people = reads.progress(connection, row.id)
+    cells = [
+        (
+            person.display_name,
+            person.email or person.contact,
+            person.standing,
+            person.rated,
+            person.given,
+        )
+        for person in people
+        if person.given and not person.is_free_place
+    ]
+    names = ["name", "email", "state", "rated", "items"]
+    return _table(f"people-{row.slug}", names, cells)
 
 
 async def links_sheet(request: Request) -> Response:
@@ -595,8 +639,9 @@ async def repair(request: Request) -> Response:
     key = site.store.key
 
     def do(connection: sa.Connection, now: datetime) -> None:
-        if kind == "link":
-            actions.new_link(connection, now, row.id, number, key)
+        if kind in ("link", "blind"):
+            make = actions.new_link if kind == "link" else actions.blind_link
+            make(connection, now, row.id, number, key)
         else:
             substitute = {name: form.get(name, "") for name in ("name", "email")}
             actions.repair(connection, now, row.id, number, kind, key=key, **substitute)
@@ -607,8 +652,38 @@ async def repair(request: Request) -> Response:
         if error.status == 404:
             raise
         return _person_page(request, row, error.status, str(error))
+    if kind == "blind":
+        return _blind_page(request, row, number)
     where = "/links" if kind == "link" else ""
     return RedirectResponse(f"/e/{row.slug}{where}", 303)
+
+
+def _blind_page(request: Request, row: Evaluation, number: int) -> Response:
+    """Show a link once to a reviewer who lost theirs."""
+    site = site_of(request)
+    with site.store.read() as connection:
+        links = reads.links(connection, row.id)
+        person = next(holder for holder in links if holder.id == number)
+    address = _address(request, row, person)
+    return _link_page(request, row, address, person.name)
+
+
+def _link_page(
+    request: Request, row: Evaluation, address: str, holder: str = ""
+) -> Response:
+    """Show a link once: a reviewer's, or an invitation."""
+    context: dict[str, Any] = {"address": address, "holder": holder, **_own(request)}
+    return page(request, "invited", row=row, **context)
+
+
+def _address(request: Request, row: Evaluation, person: LinkedReviewer) -> str:
+    """Return a reviewer's link, "" if it was made with another key."""
+    site = site_of(request)
+    token = guard.base32(
+        link_token(site.store.key, row.slug, person.id, person.serial, row.draw)
+    )
+    is_current = guard.digest(token) == person.token_sha256
+    return f"{site.base(request)}/r/{token}" if is_current else ""
 
 
 def _after_look(request: Request) -> Evaluation:
@@ -667,7 +742,13 @@ async def who_is_who(request: Request) -> Response:
     with site_of(request).store.read() as connection:
         people = reads.people(connection, row.id)
     cells = [
-        (person.label, person.name, person.email, person.state) for person in people
+        (
+            person.label,
+            person.display_name,
+            person.email or person.contact,
+            person.state,
+        )
+        for person in people
     ]
     names = ["code", "reviewer", "email", "state"]
     return _table(f"who-is-who-{row.slug}", names, cells)
@@ -867,4 +948,4 @@ async def invite(request: Request) -> Response:
     except EvenhandError as error:
         return _refusal_page(request, row, error)
     address = f"{site.base(request)}/in/{token}"
-    return page(request, "invited", row=row, address=address, **_own(request))
+    return _link_page(request, row, address)

@@ -34,6 +34,7 @@ JOBS = ("compare", "rank")
 METHODS = {"compare": ("guarded", "votes", "mean"), "rank": ("adaptive", "safe")}
 FEWEST = 3
 FEW_LEFT = 5
+MOST_PLACES = 2000
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_GRACE = 200, 5000, 60 * 24 * 7
 DEFAULTS: dict[str, str] = {
     "title": "",
@@ -57,6 +58,7 @@ DEFAULTS: dict[str, str] = {
     "zone": "UTC",
     "begin": "at-once",
     "public_value": "",
+    "places": "0",
 }
 
 
@@ -82,6 +84,7 @@ class EvaluationPlan:
         zone: Time zone of the evaluation.
         at_once: Whether reviewers may begin as soon as it is sealed.
         public_value: Name of a public value that nobody knows yet; "" without one.
+        places: How many of the people, the last, are places for whoever comes.
     """
 
     title: str
@@ -101,6 +104,7 @@ class EvaluationPlan:
     zone: str = "UTC"
     at_once: bool = True
     public_value: str = ""
+    places: int = 0
 
     @property
     def design(self) -> str:
@@ -150,6 +154,9 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Evaluation
         raise OptionError(f"Instructions may have at most {LONGEST_TEXT} characters.")
     job = _one_of("job", fields["job"], JOBS)
     items, people = read_items(fields["items"]), read_people(fields["reviewers"])
+    places = _whole("Places at the door", fields["places"], 0, MOST_PLACES)
+    width = len(str(places))
+    people += [Person(f"Place {n:0{width}}") for n in range(1, places + 1)]
     reserves = read_people(fields["reserves"])
     names = [person.name for person in (*people, *reserves)]
     if len(set(names)) < len(names):
@@ -180,6 +187,7 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Evaluation
         zone=fields["zone"],
         at_once=fields["begin"] != "later",
         public_value=_line("The name of the public value", fields["public_value"]),
+        places=places,
     )
 
 

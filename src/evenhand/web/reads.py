@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,6 +53,8 @@ class Evaluation:
     looked_at: str | None
     retain_until: str | None
     created_at: str
+    door_serial: int
+    door_sha256: str | None
 
     def stage(self, n_begun: int = 0) -> Stage:
         """Return what the rules of states need to know."""
@@ -91,6 +93,20 @@ class ReviewerRow:
     active_at: str | None
     stands_in_for: int | None
     ties_kept: int
+    blind_n: int
+    at_door: int
+    taken_by: str
+    contact: str
+
+    @property
+    def display_name(self) -> str:
+        """What organisers call them; a place at the door by who took it."""
+        return f"{self.name}: {self.taken_by}" if self.taken_by else self.name
+
+    @property
+    def is_free_place(self) -> bool:
+        """Whether it is a place at the door that nobody took."""
+        return bool(self.at_door) and not self.taken_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +116,15 @@ class Progress(ReviewerRow):
     given: int
     rated: int
     recused: int
+
+    @property
+    def standing(self) -> str:
+        """How far they are, in words that a reminder can go by."""
+        if self.state in ("absent", "replaced"):
+            return self.state
+        if self.begun_at is None:
+            return "not begun"
+        return "not finished" if self.rated + self.recused < self.given else "all rated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +145,18 @@ class TaskRow:
     version: int
     score: float | None
     note: str
+    n: int
     reviewer: str
     label: str
     title: str
     url: str
+
+    def shown_to(self, blind_n: int) -> TaskRow:
+        """Return what a link shows that is blind to all up to an event."""
+        if self.n > blind_n or not self.n:
+            return self
+        state = self.state if self.state == "empty" else "hidden"
+        return replace(self, state=state, score=None, note="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +242,12 @@ def evaluation(connection: sa.Connection, slug: str) -> Evaluation | None:
     return next(iter(_read(connection, Evaluation, statement)), None)
 
 
+def by_door(connection: sa.Connection, digest: str) -> Evaluation | None:
+    """Return the evaluation to which a door leads, by the hash of its token."""
+    statement = sa.select(t.evaluation).where(t.evaluation.c.door_sha256 == digest)
+    return next(iter(_read(connection, Evaluation, statement)), None)
+
+
 def by_id(
     connection: sa.Connection, evaluation_id: int, *, lock: bool = False
 ) -> Evaluation:
@@ -285,7 +324,9 @@ def rater(connection: sa.Connection, digest: str) -> LinkedReviewer | None:
 def links(connection: sa.Connection, evaluation_id: int) -> list[LinkedReviewer]:
     """Return the newest working link of each reviewer, by the reviewer's id."""
     statement = LINKED.where(
-        t.link.c.evaluation_id == evaluation_id, t.link.c.revoked_at.is_(None)
+        t.link.c.evaluation_id == evaluation_id,
+        t.link.c.revoked_at.is_(None),
+        t.link.c.serial > 0,
     ).order_by(t.reviewer.c.id, t.link.c.serial)
     rows = _read(connection, LinkedReviewer, statement)
     return list({row.id: row for row in rows}.values())

@@ -17,7 +17,6 @@ from evenhand.web import tables as t
 from evenhand.web.accept import CREATED, NOTE, OK, Entry, ReviewAnswer, Sending
 from evenhand.web.site import (
     check_origin,
-    message,
     page,
     read_form,
     read_json,
@@ -25,11 +24,13 @@ from evenhand.web.site import (
     state_of,
     wants_json,
 )
+from evenhand.web.store import link_token, recovery_code
 from evenhand.web.writer import RefusedError, UnsavedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import sqlalchemy as sa
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 KEY = re.compile(r"[0-9a-f]{32}")
 LONGEST_NOTE = 2000
 GIVEN_UP = ("absent", "replaced")
+PLACE = "place"
+"""The cookie of a device at a door: the link of who took a place on it."""
 
 
 def _link_holder(request: Request) -> tuple[str, LinkedReviewer, Evaluation]:
@@ -76,10 +79,11 @@ def _page(
     """Show the page before Begin, or the items."""
     state, scale = state_of(request, row), row.rating_scale
     if person.state in GIVEN_UP:
-        text = "You do not take part. If that is wrong, tell the organiser."
-        return message(request, row.title, text, status)
+        can_return = person.state == "absent" and state == "open" and not row.paused
+        context = {"row": row, "can_return": can_return, "here": _here(request)}
+        return page(request, "left", status, **context, **{"error": None, **more})
     with site_of(request).store.read() as connection:
-        tasks = reads.tasks(connection, row.id, person.id)
+        tasks = _tasks(connection, person)
         history = reads.history(connection, row.id, person.id)
         lists = reads.lists(connection, row.id)
         seal = reads.draws(connection, row.id)[-1].seal
@@ -99,6 +103,7 @@ def _page(
         "ties": _ties(tasks) if asks else None,
         "left": sum(task.state == "empty" for task in tasks),
         "here": _here(request),
+        "code": _code(request, person, row),
         "key": lambda: secrets.token_hex(16),
         "ends": t.moment(row.closes_at),
         "open": state == "open" and not row.paused,
@@ -109,6 +114,103 @@ def _page(
     }
     name = "before" if person.state == "invited" else "items"
     return page(request, name, status, **{**context, **more})
+
+
+def _tasks(connection: sa.Connection, person: LinkedReviewer) -> list[TaskRow]:
+    """Return the items of a reviewer, as far as their link shows ratings."""
+    rows = reads.tasks(connection, person.evaluation_id, person.id)
+    return [row.shown_to(person.blind_n) for row in rows]
+
+
+def _code(request: Request, person: LinkedReviewer, row: Evaluation) -> str:
+    """Return the code by which a reviewer finds their page again."""
+    key = site_of(request).store.key
+    code = recovery_code(key, row.slug, person.id, person.serial, row.draw)
+    return "-".join(code[at : at + 4] for at in range(0, len(code), 4))
+
+
+async def recover(request: Request) -> Response:
+    """Lead from a recovery code to the link that it stands for."""
+    check_origin(request)
+    form, site = await read_form(request), site_of(request)
+    with site.store.read() as connection:
+        person = reads.rater(connection, guard.code_digest(form.get("code", "")))
+        if person is None or person.revoked_at is not None:
+            text = "There is no such code. Check it, or ask the organiser."
+            return page(request, "home", 404, error=text)
+        row = reads.by_id(connection, person.evaluation_id)
+    serial, key = -person.serial, site.store.key
+    token = guard.base32(link_token(key, row.slug, person.id, serial, row.draw))
+    return RedirectResponse(f"/r/{token}", 303)
+
+
+def _door(request: Request) -> tuple[str, Evaluation]:
+    """Return the hash of a door's token, and its evaluation.
+
+    Raises:
+        HTTPException: If it is closed or none.
+    """
+    digest = guard.digest(request.path_params["token"])
+    with site_of(request).store.read() as connection:
+        row = reads.by_door(connection, digest) if digest else None
+    if row is None:
+        raise HTTPException(404, "This door is closed. Ask the organiser.")
+    return digest, row
+
+
+async def door(request: Request) -> Response:
+    """Ask whoever comes for their name; who was here on this device goes on."""
+    _, row = _door(request)
+    return _way_back(request, row) or _door_page(request, row)
+
+
+def _way_back(request: Request, row: Evaluation) -> Response | None:
+    """Lead to the place that somebody took on this device, if it is still theirs."""
+    token = request.cookies.get(PLACE, "")
+    with site_of(request).store.read() as connection:
+        person = reads.rater(connection, guard.digest(token))
+    if person is None or person.revoked_at or person.evaluation_id != row.id:
+        return None
+    return RedirectResponse(f"/r/{token}", 303)
+
+
+def _door_page(request: Request, row: Evaluation, **more: Any) -> Response:  # noqa: ANN401 - of the page
+    context = {"error": "", "here": f"/d/{request.path_params['token']}", **more}
+    is_open = state_of(request, row) == "open" and not row.paused
+    return page(request, "enter", row=row, open=is_open, **context)
+
+
+async def take_place(request: Request) -> Response:
+    """Give somebody who came the next place, and a cookie that finds it again."""
+    check_origin(request)
+    digest, row = _door(request)
+    if back := _way_back(request, row):
+        return back
+    _limit(request, f"{digest}{request.client and request.client.host}")
+    form, site = await read_form(request), site_of(request)
+    name, contact = form.get("name", ""), form.get("contact", "")
+    try:
+        number = await site.writer.change(
+            lambda c, now: actions.take_place(c, now, digest, name, contact)
+        )
+    except RefusedError as error:
+        return _door_page(request, row, status=error.status, error=str(error))
+    with site.store.read() as connection:
+        links = {person.id: person for person in reads.links(connection, row.id)}
+    serial, key = links[number].serial, site.store.key
+    token = guard.base32(link_token(key, row.slug, number, serial, row.draw))
+    answer = RedirectResponse(f"/r/{token}", 303)
+    age = int(actions.SESSION.total_seconds())
+    answer.set_cookie(
+        PLACE,
+        token,
+        max_age=age,
+        path=f"/d/{request.path_params['token']}",
+        httponly=True,
+        samesite="lax",
+        secure=site.secure,
+    )
+    return answer
 
 
 def _salt(request: Request, person: LinkedReviewer) -> str | None:
@@ -152,6 +254,7 @@ def _changing(change: Callable[..., None]) -> Callable[[Request], Any]:
 
 begin = _changing(actions.begin)
 decline = _changing(actions.decline)
+take_part = _changing(actions.take_part)
 done = _changing(actions.finish)
 equal = _changing(actions.keep_ties)
 
@@ -328,7 +431,7 @@ async def tie(request: Request) -> Response:
     fields: dict[str, Any] = dict(await read_form(request))
     scale = row.rating_scale
     with site_of(request).store.read() as connection:
-        tasks = reads.tasks(connection, row.id, person.id)
+        tasks = _tasks(connection, person)
     pair = _ties(tasks) if scale.kind == "number" else None
     chosen = [tied for tied in pair or () if str(tied.place) == fields.get("better")]
     if pair is None or not chosen:
@@ -364,8 +467,11 @@ async def own(request: Request) -> Response:
             "receipt": entry.receipt,
             "nonce": entry.nonce,
         }
+        # An audit holds all that is here against the log.
         for entry in history
+        if entry.n > person.blind_n
     ]
+    is_open = state_of(request, row) == "open"
     return JSONResponse(
         {
             "schema": RECEIPT,
@@ -374,6 +480,7 @@ async def own(request: Request) -> Response:
             "name": person.name,
             "salt": _salt(request, person),
             "conflicts": next(own for code, _, own in named if code == person.label),
+            "recovery": _code(request, person, row) if is_open else None,
             "sent": sent,
         },
         headers={"content-disposition": 'attachment; filename="my-ratings.json"'},

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
 from evenhand.errors import OptionError
+from evenhand.web import guard
 from evenhand.web.tables import metadata, schema
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ BUSY = 10_000
 WRITING = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
 KEY_BYTES = 32
 APART = timedelta(minutes=5)
-SCHEMA = 3
+SCHEMA = 4
 """The number of the tables as tables.py has them. A later one that upgrades databases
 of an earlier one must copy them before, by `backup`."""
 
@@ -159,7 +160,7 @@ def beside(where: str) -> Iterator[sa.Connection]:
         engine.dispose()
 
 
-def served_at(where: str) -> str:
+def address_of_server(where: str) -> str:
     """Return the address of the server that runs on a SQLite file, "" if none does."""
     path = Path(f"{where}.lock")
     if "://" in where or not path.is_file():
@@ -367,6 +368,13 @@ def link_token(
     """
     text = f"evenhand.link/2:{evaluation}:{draw}:{reviewer}:{serial}"
     return hmac.digest(key, text.encode(), "sha256")[:16]
+
+
+def recovery_code(
+    key: bytes, evaluation: str, reviewer: int, serial: int, draw: int = 1
+) -> str:
+    """Return the short code that finds a reviewer's link again."""
+    return guard.base32(link_token(key, evaluation, reviewer, -serial, draw)[:10])
 
 
 def _make_tables(engine: sa.Engine) -> None:

@@ -45,7 +45,7 @@ Result = TypeVar("Result")
 FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 """What a database that is full, restarting or away raises."""
 MOST = 400
-CHANGING = ("state", "version", "score", "note")
+CHANGING = ("state", "version", "score", "note", "n")
 TASK_STATEMENT = (
     t.task.update()
     .where(
@@ -230,6 +230,7 @@ def read_snapshot(connection: sa.Connection, batch: Sequence[Sending]) -> Snapsh
             t.link.c.token_sha256,
             *(t.reviewer.c[name] for name in columns),
             t.link.c.revoked_at.is_not(None),
+            t.reviewer.c.blind_n,
         )
         .join_from(t.link, t.reviewer)
         .where(by_token)
@@ -252,7 +253,7 @@ def _tasks(
     )
     return {
         (row.evaluation_id, row.reviewer_id, row.place): ReviewTask(
-            row.id, row.label, row.version, row.state, row.score, row.note
+            row.id, row.label, row.version, row.state, row.score, row.note, row.n
         )
         for row in rows
     }

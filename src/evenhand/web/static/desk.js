@@ -24,7 +24,7 @@ if (plan) {
     const number = (asked += 1);
     const data = new URLSearchParams();
     for (const [name, value] of new FormData(plan)) if (typeof value === "string") data.append(name, value);
-    if (!data.get("items") || !data.get("reviewers")) return;
+    if (!data.get("items") || !(data.get("reviewers") || Number(data.get("places")))) return;
     if (!data.get("title")) data.set("title", "Untitled");
     const part = document.getElementById("preview");
     part.setAttribute("aria-busy", "true");

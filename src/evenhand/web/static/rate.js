@@ -163,7 +163,7 @@ function conflict(entry, told) {
   box.className = "conflict";
   box.setAttribute("role", "alert");
   const isNote = entry.kind === "note";
-  const there = isNote ? "the other note" : told.state === "recused" ? "cannot rate" : shown(one, told.score);
+  const there = isNote ? "the other note" : told.state === "recused" ? "cannot rate" : told.state === "hidden" ? "what is not shown here" : shown(one, told.score);
   const mine = isNote ? "this note" : shown(one, entry.score);
   text.textContent = isNote
     ? `Another tab or device saved another note: “${told.note}” Which one counts?`
