@@ -453,7 +453,9 @@ def from_json(
     fields = {
         "titles": titles,
         "items": [
-            SimpleNamespace(**row) if isinstance(row, dict) else row
+            SimpleNamespace(**{"rank_low_all": None, **row})
+            if isinstance(row, dict)
+            else row
             for row in result["items"]
         ],
         "ratings": ratings,
