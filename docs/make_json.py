@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from evenhand import Scenario, check, compare, grade, lab, rank, read_ratings, warp
-from evenhand.ab import comparison, evidence, pvalues
+from evenhand.ab import arms, comparison, evidence, pvalues
 from evenhand.diagnosis import check as checks
 from evenhand.diagnosis import warp as warps
 from evenhand.grading import Grade, Grades
@@ -42,6 +42,7 @@ OWN_WORDS = {
 }
 CLASSES: dict[str, tuple[type, ...]] = {
     "compare": (comparison.Comparison, pvalues.PValues, evidence.Sequential),
+    "compare.pairs": (arms.ArmPair,),
     "rank": (results.Ranking,),
     "rank.items": (results.RankedItem,),
     "grade": (Grades,),
@@ -81,7 +82,12 @@ def example(kind: str) -> Mapping[str, Any]:
         "simulate": lambda: lab.simulate(scenario, ["votes"], trials=2, rng=7),
         "theorems": lambda: lab.check_theorems(only=("Theorem 1",), rng=7),
     }
-    return dict(documents[kind]().to_dict())
+    fields = dict(documents[kind]().to_dict())
+    if kind == "compare":
+        several = watched.with_columns(item=pl.Series([*"ABCABC"]))
+        of_several = compare(several, order="time", sequential=True, **coins).to_dict()
+        fields |= {name: of_several[name] for name in ("chances", "pairs")}
+    return fields
 
 
 def meanings(classes: tuple[type, ...]) -> dict[str, str]:

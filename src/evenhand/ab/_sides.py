@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.methods import Rule
-    from evenhand.arrays import Floats
+    from evenhand.arrays import Flags, Floats
     from evenhand.designs.design import Declared, TwoItemDesign
     from evenhand.ratings import Ratings
 
@@ -123,18 +123,34 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
             f"from counts, got {levels:,}. Give the ratings themselves, or round the "
             "scores before you count them."
         )
-    warnings, once = _other_notices(counts, labels), counts.once
+    warnings, once = other_notices(counts, labels), counts.once
     return Sides(
         labels, first, second, "random", counts.summary(), notices=warnings, once=once
     )
 
 
-def _other_notices(
-    data: Ratings | Counts, labels: tuple[Label, Label]
+def other_notices(
+    data: Ratings | Counts, labels: Sequence[Label]
 ) -> tuple[DataWarning, ...]:
     """Leave out the notice of an item without a score: it is said in the refusal."""
     hidden = "unrated_items" if set(data.unrated_labels) <= set(labels) else ""
     return tuple(notice for notice in data.notices if notice.code != hidden)
+
+
+def scored_alone(ratings: Ratings, codes: Sequence[int]) -> tuple[Flags, list[Label]]:
+    """Return the ratings by reviewers who scored one of the items, and who did not.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "x"], [3, 8, 4])
+        >>> scored_alone(ratings, [0, 1])
+        (array([False, False,  True]), ['a'])
+    """
+    rated = np.isin(ratings.item_codes, codes)
+    loads = np.bincount(ratings.reviewer_codes[rated], minlength=ratings.n_reviewers)
+    several = [ratings.reviewer_labels[code] for code in np.flatnonzero(loads > 1)]
+    several.sort(key=place_of)
+    return rated & (loads[ratings.reviewer_codes] == 1), several
 
 
 def sides_from_lists(
@@ -212,7 +228,7 @@ def sides_from_ratings(
     """
     labels, codes = _choose_items(ratings, items)
     rows: list[Codes] = [np.flatnonzero(ratings.item_codes == code) for code in codes]
-    notices = [*_other_notices(ratings, labels)]
+    notices = [*other_notices(ratings, labels)]
     notices += ratings.weighing(rule.name, used=False)
     verdict: int | None = None
     seen = [ratings.reviewer_codes[side] for side in rows]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.ab._sides import Sides
+    from evenhand.ab.arms import Arms
     from evenhand.ab.methods import Outcome, Rule
     from evenhand.ab.weights import GapWeight
     from evenhand.claims import Json, Label, Standing
@@ -44,6 +45,9 @@ PAPER_BEATS_A_COIN = replace(BEATS_A_COIN, theorem="paper 4")
 AGAINST_A_COIN = replace(BEATS_A_COIN, strict=False)
 BASELINE = Claim("fair_coin")
 AGREED = Claim("agreed")
+BEST_ARM = replace(BEATS_A_COIN, code="best_arm", baseline="any other item")
+# What holds for several items: the law does not change when two of them swap names.
+ARM_DESIGNS = ("halves", "coins")
 
 
 def comparison_certificate(
@@ -66,6 +70,31 @@ def comparison_certificate(
     if design and design.symmetry == "items" and claim == PAPER_BEATS_A_COIN:
         claim = BEATS_A_COIN
     return certify(claim, _findings(sides, chosen, declared, outcome, claim))
+
+
+def arms_certificate(
+    arms: Arms, chosen: Rule, declared: Declared[TwoItemDesign]
+) -> Certificate:
+    """Work out what the choice of the best of several items may claim."""
+    if chosen.best.theorem == NONE:
+        return certify(Claim("fair_arm"))
+    claim = replace(BEST_ARM, strict=chosen.best.strict)
+    if chosen.follows == "mean":
+        claim = replace(claim, code="best_arm_means")
+    findings = [*p_value_findings(arms, declared)]
+    least, most = min(arms.sizes), max(arms.sizes)
+    counts: dict[str, Json] = {"scores": least, "first": least, "second": most}
+    if least == most:
+        findings.append(Finding("equal_counts", "checked", counts))
+    else:
+        leaves = {"given": "assignment"}
+        counts["grouped"] = False
+        findings.append(Finding("unequal_counts", "weaker", counts, leaves=leaves))
+    if chosen.weight is not None:
+        findings += weight_findings(chosen.weight)
+    if claim.strict:
+        findings.append(Finding("someone_of_two", "declared"))
+    return certify(claim, findings)
 
 
 def weight_findings(weight: GapWeight) -> Iterator[Finding]:
@@ -92,7 +121,7 @@ def weight_findings(weight: GapWeight) -> Iterator[Finding]:
 
 
 def p_value_findings(
-    sides: Sides, declared: Declared[TwoItemDesign]
+    sides: Sides | Arms, declared: Declared[TwoItemDesign]
 ) -> Iterator[Finding]:
     """What the p-values assume, and the guarantee as well: the design and the draw.
 
@@ -101,7 +130,9 @@ def p_value_findings(
         declared: How reviewers were assigned, as declared, and what shows it.
     """
     yield assignment_finding(
-        declared.design_name, names_of("compare"), backing=declared.backing
+        declared.design_name,
+        names_of("compare") if len(sides.sizes) == 2 else ARM_DESIGNS,
+        backing=declared.backing,
     )
     uneven = uneven_turnout(sides, declared)
     if uneven is not None:
@@ -121,7 +152,7 @@ def p_value_findings(
 
 
 def p_value_assumptions(
-    sides: Sides, declared: Declared[TwoItemDesign]
+    sides: Sides | Arms, declared: Declared[TwoItemDesign]
 ) -> tuple[Finding, ...]:
     """List what the p-values assume and the scores cannot show, or contradict."""
     findings = p_value_findings(sides, declared)
@@ -131,7 +162,7 @@ def p_value_assumptions(
 
 
 def uneven_turnout(
-    sides: Sides, declared: Declared[TwoItemDesign]
+    sides: Sides | Arms, declared: Declared[TwoItemDesign]
 ) -> dict[str, Json] | None:
     """Return the counts that the declared design makes nearly impossible, if it does.
 
@@ -147,8 +178,18 @@ def uneven_turnout(
     items: tuple[Label, ...] = sides.items if drawn is None else drawn.items
     symmetry = None if declared.design is None else declared.design.symmetry
     if drawn is None and symmetry in ("reviewers", "partners"):
-        answers = turnouts.Turnout(sides.sizes)
-    if answers is None or answers.probability >= turnouts.NEARLY_IMPOSSIBLE:
+        # Of several items those with the fewest and the most scores.
+        places = 0, 1
+        if len(items) > 2:
+            places = (
+                sides.sizes.index(min(sides.sizes)),
+                sides.sizes.index(max(sides.sizes)),
+            )
+        items = items[places[0]], items[places[1]]
+        answers = turnouts.Turnout((sides.sizes[places[0]], sides.sizes[places[1]]))
+    # Of several items the two are the farthest apart of all pairs.
+    pairs = math.comb(len(sides.sizes), 2)
+    if answers is None or answers.probability * pairs >= turnouts.NEARLY_IMPOSSIBLE:
         return None
     return {
         "items": list(items),
@@ -160,10 +201,11 @@ def uneven_turnout(
     }
 
 
-def _missing_facts(sides: Sides, declared: Declared[TwoItemDesign]) -> dict[str, Json]:
-    n_first, n_second = sides.sizes
+def _missing_facts(
+    sides: Sides | Arms, declared: Declared[TwoItemDesign]
+) -> dict[str, Json]:
     apart = math.inf if declared.design is None else declared.design.apart
-    lost = abs(n_first - n_second) > apart
+    lost = max(sides.sizes) - min(sides.sizes) > apart
     seen = lost or any(notice.code == "missing_scores" for notice in sides.notices)
     return {"missing": declared.missing, "some_missing": seen}
 

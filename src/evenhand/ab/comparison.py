@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,20 @@ from evenhand.ab._sides import (
     sides_from_lists,
     sides_from_ratings,
 )
+from evenhand.ab.arms import (
+    ALPHA,
+    ArmPair,
+    Arms,
+    ArmsTest,
+    adjust,
+    any_difference,
+    arms_from,
+    choose,
+    has_arms,
+    pairs_of,
+)
 from evenhand.ab.claims import (
+    arms_certificate,
     comparison_certificate,
     p_value_assumptions,
     uneven_turnout,
@@ -48,6 +61,7 @@ if TYPE_CHECKING:
     from evenhand.ab import evidence
     from evenhand.ab.checker import OwnRule
     from evenhand.ab.evidence import Sequential
+    from evenhand.ab.law import ScoreCounts
     from evenhand.arrays import Floats
     from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
@@ -55,6 +69,7 @@ if TYPE_CHECKING:
     from evenhand.ratings import Data, WatchOptions
     from evenhand.words import cards, lines
 
+    PairTest = tuple[tuple[Label, Label], PValues, Difference | None]
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
 else:
     cards, lines = lazy("evenhand.words.cards"), lazy("evenhand.words.lines")
@@ -79,7 +94,7 @@ KINDS: dict[str, Any] = {
 
 
 class Summary(NamedTuple):
-    """The scores of the two items that were compared, the first item first.
+    """The scores of the items that were compared, in their order.
 
     Attributes:
         n: Numbers of scores.
@@ -88,10 +103,10 @@ class Summary(NamedTuple):
         shares: Share of each level in an item's scores; None without levels.
     """
 
-    n: tuple[int, int]
-    means: tuple[float | None, float | None]
+    n: tuple[int, ...]
+    means: tuple[float | None, ...]
     levels: tuple[float, ...] | None
-    shares: tuple[tuple[float, ...], tuple[float, ...]] | None
+    shares: tuple[tuple[float, ...], ...] | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -99,14 +114,15 @@ class Comparison(Reportable):
     """Which of two items was output as better, and with what probability.
 
     Attributes:
-        items: Labels of the two items.
-        winner: Label of the item that was output.
+        items: Labels of the items.
+        winner: Label of the item that was output, of several the best.
         p_first: Probability, given the data, that items[0] is output.
         p_first_se: Standard error of p_first, or how far off the normal curve for many
             votes may be; 0 if it is exact.
         decided_by: What the output followed: "votes", "trimmed means", "means",
             "medians", "midranks", "pairwise wins", a user's function by its name,
-            "reviewers of both", "tie coin" where that was tied, or "coin".
+            "reviewers of both", "tie coin" where that was tied, "votes in a random
+            pair" of several items, or "coin".
         votes: Votes (or pairwise wins) for each item in the pairing that was drawn;
             None if no votes were cast, as in "guarded" whenever its statistic decided.
         method: Name of the rule, or of the user's function.
@@ -117,9 +133,12 @@ class Comparison(Reportable):
         scores: How many scores each item has, their means and shares; None if the data
             hold an order only.
         difference: The first item's mean less the second's, with its interval, or None.
-        test: The randomisation test behind the p-values, None if there is none.
+        test: The randomisation test behind the p-values, None if there is none; of
+            several items the test that none differs.
         sequential: Evidence that may be looked at after every score, if it was asked
-            for.
+            for; of several items the pairs have it.
+        chances: Probability, given the data, of each of several items.
+        pairs: Of several items, every pair, or each item with the control.
         certificate: What the result may claim.
         ratings: What was compared, a Ratings, Counts or two lists, for `report` and
             `plot`.
@@ -137,7 +156,7 @@ class Comparison(Reportable):
         method guarded, seed 1
     """
 
-    items: tuple[Label, Label]
+    items: tuple[Label, ...]
     winner: Label
     p_first: float
     p_first_se: float
@@ -150,8 +169,10 @@ class Comparison(Reportable):
     notices: tuple[DataWarning, ...] = ()
     scores: Summary | None = None
     difference: Difference | None = None
-    test: PValues | None = None
+    test: PValues | ArmsTest | None = None
     sequential: Sequential | None = None
+    chances: tuple[float, ...] = ()
+    pairs: tuple[ArmPair, ...] = ()
     certificate: Certificate | None = None
     ratings: Ratings | Counts | tuple[Floats, Floats] | None = field(
         default=None, compare=False
@@ -165,12 +186,12 @@ class Comparison(Reportable):
     @property
     def p_value_first(self) -> float | None:
         """One-sided p-value against "the first item is no better"."""
-        return None if self.test is None else self.test.p_value_first
+        return self.test.p_value_first if isinstance(self.test, PValues) else None
 
     @property
     def p_value_second(self) -> float | None:
         """One-sided p-value against "the second item is no better"."""
-        return None if self.test is None else self.test.p_value_second
+        return self.test.p_value_second if isinstance(self.test, PValues) else None
 
     def to_dict(self) -> dict[str, Json]:
         """Return the result as in the JSON.
@@ -200,17 +221,29 @@ class Comparison(Reportable):
                 if name not in P_VALUES
             },
             **({"sequential": watch} if watch else {}),
+            **({"chances": [*self.chances]} if self.pairs else {}),
+            **({"pairs": [asdict(pair) for pair in self.pairs]} if self.pairs else {}),
             **tail(self),
         }
 
     def to_frame(self) -> pl.DataFrame:
         """Return the result as a polars dataframe of one row; the seed is text.
 
+        Of several items it has a row for each pair.
+
         Examples:
             >>> frame = compare([7, 9, 4], [6, 3, 5], rng=7).to_frame()
             >>> frame["n_first", "mean_first", "mean_second", "p_value"].row(0)
             (3, 6.666666666666667, 4.666666666666667, 0.4)
         """
+        if self.pairs:
+            return pl.DataFrame(
+                [asdict(pair) for pair in self.pairs], infer_schema_length=None
+            ).with_columns(
+                winner=pl.lit(self.winner),
+                method=pl.lit(self.method),
+                seed=pl.lit(str(self.seed)),
+            )
         scores, difference = self.scores, self.difference
         pairs: dict[str, Sequence[Any] | None] = {
             "votes": self.votes,
@@ -256,6 +289,7 @@ def compare(
     items: Sequence[Label] | None = None,
     test: str | None = None,
     both: Both | None = None,
+    control: Label | None = None,
     design: str | TwoItemDesign | None = None,
     assignment: Assignment | None = None,
     sequential: bool = False,
@@ -263,7 +297,7 @@ def compare(
     rng: RNGLike = None,
     **reading: Unpack[WatchOptions],
 ) -> Comparison:
-    """Compare two items that different reviewers scored.
+    """Compare items that different reviewers scored: two, or several.
 
     Args:
         first: Scores of the first item; or, with second left out, a Ratings, a
@@ -278,12 +312,14 @@ def compare(
             lists the rules with their options. "votes" is the paper's rule; "guarded"
             follows the trimmed means, and now and then the votes: nearly the accuracy
             of the one, and the guarantee of the other (Theorem G).
-        items: Labels of the two items; in a Ratings, which two.
+        items: Labels of the two items; in a Ratings, which ones. Of more than two the
+            best is chosen, and all pairs are tested.
         test: Statistic of the p-values: "mean", "median", "trimmed", "midrank" or
             "pairs"; by default what the method follows if that is means or medians,
             "pairs" for "votes" and "sign" with matched pairs, and "midrank" otherwise.
         both: For a Ratings in which reviewers scored both items: "drop" leaves them
             out, "decide" follows them if they all agree.
+        control: Of several items, the one that all others are tested against.
         design: How the items were assigned: "halves", "coins", "matched" or "panels".
             The certificate and the p-values rest on it. For "panels" the pairs of a
             Ratings name the panels.
@@ -337,18 +373,12 @@ def compare(
     declared = declare(design, assignment, TwoItemDesign, ratings, items)
     if isinstance(first, Ratings | Counts) and second is not None:
         raise RatingsError("second must be left out unless first is a list of scores.")
-    if isinstance(first, Ratings):
-        sides = sides_from_ratings(first, items, chosen, both, declared)
-    elif isinstance(first, Counts):
-        if declared.design is not None and declared.design.group:
-            raise OptionError(
-                f"design {declared.design_name!r} must come with the ratings: counts "
-                f"do not say who is in which {declared.design.group}."
-            )
-        sides = sides_from_counts(first, items)
-    else:
-        matched = declared.design is not None and declared.design.group == "pair"
-        sides = sides_from_lists(first, second, items, matched=matched)
+    if isinstance(first, Ratings | Counts) and has_arms(first, items):
+        options: dict[str, Any] = {"test": test, "both": both, "control": control}
+        options |= {"sequential": sequential, "alpha": alpha}
+        return _compare_arms(first, items, chosen, declared, seed, **options)
+    refuse_option("control", control, "for two items")
+    sides = _sides(first, second, items, chosen, both, declared)
     outcome = chosen.run(sides, seed)
     test_result, shift, warnings = _test(sides, chosen, test, declared.design, seed)
     if test_result is not None:
@@ -381,7 +411,7 @@ def compare(
             *outcome.notices,
             *warnings,
         ),
-        scores=None if ordinal else _summary(sides),
+        scores=None if ordinal else _summary(sides.first, sides.second),
         difference=None if ordinal else shift,
         test=test_result,
         sequential=watch,
@@ -390,31 +420,134 @@ def compare(
     )
 
 
+def _sides(
+    first: object,
+    second: object,
+    items: Sequence[Label] | None,
+    chosen: Rule,
+    scored_both: Both | None,
+    declared: Declared[TwoItemDesign],
+) -> Sides:
+    """Take the scores of two items from whatever holds them."""
+    if isinstance(first, Ratings):
+        return sides_from_ratings(first, items, chosen, scored_both, declared)
+    if isinstance(first, Counts):
+        if declared.design is not None and declared.design.group:
+            raise OptionError(
+                f"design {declared.design_name!r} must come with the ratings: counts "
+                f"do not say who is in which {declared.design.group}."
+            )
+        return sides_from_counts(first, items)
+    matched = declared.design is not None and declared.design.group == "pair"
+    return sides_from_lists(first, second, items, matched=matched)
+
+
+def _compare_arms(
+    data: Ratings | Counts,
+    items: Sequence[Label] | None,
+    chosen: Rule,
+    declared: Declared[TwoItemDesign],
+    seed: int,
+    **options: Any,  # noqa: ANN401 - options of compare
+) -> Comparison:
+    """Choose the best of several items, and test their pairs."""
+    arms = arms_from(data, items, options["both"])
+    if declared.assignment or (declared.design and declared.design.group):
+        rule = "halves or coins for several items"
+        raise must_be("design", rule, declared.design_name)
+    if options["test"] == "pairs":
+        raise OptionError("test 'pairs' is for two items that reviewers in pairs got.")
+    picked = choose(chosen, arms, seed)
+    places, tables = pairs_of(arms.items, options["control"]), arms.tables
+    rows: list[PairTest] = []
+    watches: list[Sequential] = []
+    for at, against in places:
+        labels = arms.items[at], arms.items[against]
+        sides = Sides(labels, tables[at], tables[against], "random", arms.data)
+        # A coin has no test of its own: it is that of midranks.
+        asks = options["test"] or ("midrank" if chosen.blind else None)
+        test, shift, _ = _test(sides, chosen, asks, declared.design, seed)
+        rows.append((labels, cast("PValues", test), shift))
+        if options["sequential"]:
+            more = options["alpha"], arms.items
+            watches.append(evidence.watch_ratings(data, labels, declared, *more))
+    used = {
+        name: value
+        for name, value in options.items()
+        if value is not None and value is not False
+    }
+    if not options["sequential"]:
+        del used["alpha"]
+    by_design = declared.design_name
+    return Comparison(
+        items=arms.items,
+        winner=arms.items[picked.place],
+        p_first=picked.chances[0],
+        p_first_se=picked.se,
+        decided_by=picked.decided_by,
+        votes=None,
+        method=chosen.display_name,
+        parameters={**chosen.parameters(), **used, "design": by_design},
+        seed=seed,
+        data=arms.data,
+        notices=(*_turnout_notices(arms, declared), *arms.notices),
+        scores=_summary(*tables),
+        test=replace(
+            any_difference(arms, by_design, seed),
+            assumes=p_value_assumptions(arms, declared),
+        ),
+        chances=picked.chances,
+        pairs=tuple(_arm_pairs(rows, watches, options["alpha"])),
+        certificate=arms_certificate(arms, chosen, declared),
+        ratings=data,
+    )
+
+
+def _arm_pairs(
+    rows: Sequence[PairTest], watches: Sequence[Sequential], alpha: float
+) -> Iterator[ArmPair]:
+    """Put together what was found of each pair, adjusted for all of them."""
+    tests = [(test.p_value_first, test.p_value_second) for _, test, _ in rows]
+    watched = [(watch.p_first, watch.p_second) for watch in watches]
+    adjusted, settled = [*adjust(tests, ALPHA)], [*adjust(watched, alpha)]
+    for place, (labels, test, shift) in enumerate(rows):
+        p_adjusted, ahead = adjusted[place]
+        p_watched, side = settled[place] if watches else (None, None)
+        yield ArmPair(
+            *labels,
+            difference=shift and shift.estimate,
+            low=shift and shift.low,
+            high=shift and shift.high,
+            p_value=test.p_value,
+            p_adjusted=p_adjusted,
+            better=None if ahead is None else labels[ahead],
+            e_value=watches[place].e_value if watches else None,
+            p_watched=p_watched,
+            settled=None if side is None else labels[side],
+        )
+
+
 def _turnout_notices(
-    sides: Sides, declared: Declared[TwoItemDesign]
+    sides: Sides | Arms, declared: Declared[TwoItemDesign]
 ) -> Iterator[DataWarning]:
     """Say that the numbers of scores do not fit the design, if they do not."""
     uneven = uneven_turnout(sides, declared)
-    if uneven is not None and sides.verdict is None:
+    if uneven is not None and getattr(sides, "verdict", None) is None:
         yield DataWarning("counts_contradict_design", uneven)
 
 
-def _summary(sides: Sides) -> Summary:
-    first_table, second_table = sides.first, sides.second
-    n, means = (
-        (first_table.size, second_table.size),
-        (mean_of(first_table), mean_of(second_table)),
-    )
-    levels = np.union1d(first_table.levels, second_table.levels)
+def _summary(*tables: ScoreCounts) -> Summary:
+    n = tuple(table.size for table in tables)
+    means = tuple(map(mean_of, tables))
+    levels = np.unique(np.concatenate([table.levels for table in tables]))
     # A form has few scores, and short ones.
     short = all(float(f"{level:.3g}") == level for level in levels[:FEW_LEVELS])
     if len(levels) > FEW_LEVELS or not short:
         return Summary(n, means, None, None)
-    shares = np.zeros((2, len(levels)))
-    for row, side in zip(shares, (first_table, second_table), strict=True):
+    shares = np.zeros((len(tables), len(levels)))
+    for row, side in zip(shares, tables, strict=True):
         row[np.searchsorted(levels, side.levels)] = side.counts / max(side.size, 1)
-    first, second = shares.tolist()
-    return Summary(n, means, tuple(levels.tolist()), (tuple(first), tuple(second)))
+    return Summary(n, means, tuple(levels.tolist()), (*map(tuple, shares.tolist()),))
 
 
 def _test(

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from evenhand.ab._sides import scored_alone
 from evenhand.errors import (
     OptionError,
     RatingsError,
@@ -78,6 +79,8 @@ class Sequential:
         e_second: Evidence that the second is.
         e_value: Their mean: evidence that one of them is better.
         p_value: 1 over the largest e_value so far: valid at every look.
+        p_first: 1 over the largest e_first so far, likewise.
+        p_second: 1 over the largest e_second so far.
         settled: Item that is better, or None as long as e_value never reached 1/alpha.
         settled_at: Number of scores at which it first did, or None.
         interval: Differences that no look has refuted if all reviewers' differences
@@ -90,6 +93,8 @@ class Sequential:
     e_second: float
     e_value: float
     p_value: float
+    p_first: float
+    p_second: float
     settled: Label | None
     settled_at: int | None
     interval: tuple[float, float] | None
@@ -164,6 +169,8 @@ def watch(
     items: Sequence[Label],
     alpha: float = 0.05,
     times: Floats | None = None,
+    *,
+    interval: bool = True,
 ) -> Sequential:
     """Work out the evidence of scores in the order of assignment.
 
@@ -175,6 +182,7 @@ def watch(
         alpha: Chance of ever naming an item that is not better.
         times: When items were assigned, increasing; by default one after the other. One
             looks after all of the same time, whose order is of no matter.
+        interval: Whether to work out the interval, which takes most of the time.
 
     Examples:
         >>> first = np.arange(40) % 2 == 0
@@ -197,10 +205,12 @@ def watch(
         e_first,
         e_second,
         e_value,
-        p_value=math.exp(-max(0.0, float(either.max()))),
+        **_p_values(logs.max(axis=0)),
         settled=settled,
         settled_at=None if settled_at is None else int(ends[settled_at]) + 1,
-        interval=_interval(first, scores, probability, alpha, times, ends),
+        interval=_interval(first, scores, probability, alpha, times, ends)
+        if interval
+        else None,
         alpha=alpha,
         looks=tuple(looks),
     )
@@ -211,10 +221,11 @@ def watch_ratings(
     items: tuple[Label, Label],
     declared: Declared[TwoItemDesign],
     alpha: float,
+    among: Sequence[Label] = (),
 ) -> Sequential:
     """Watch the scores of two items in the order of assignment.
 
-    Reviewers of both items are left out.
+    Reviewers of several items, of the two or among those of a comparison, are left out.
 
     Raises:
         RatingsError: If it is not known when items were assigned.
@@ -234,20 +245,27 @@ def watch_ratings(
             "design 'coins', or name their column with probability= or --probability. "
             "For halves use evenhand.Monitor, with the places that were planned."
         )
+    codes = [ratings.item_labels.index(item) for item in among or items]
+    alone, _ = scored_alone(ratings, codes)
     codes = [ratings.item_labels.index(item) for item in items]
-    rated = np.isin(ratings.item_codes, codes)
-    loads = np.bincount(ratings.reviewer_codes[rated], minlength=ratings.n_reviewers)
-    rows = np.flatnonzero(rated & (loads[ratings.reviewer_codes] == 1))
+    rows = np.flatnonzero(alone & np.isin(ratings.item_codes, codes))
     rows = rows[np.argsort(ratings.order[rows], kind="stable")]
     shares = ratings.probabilities
     probability = np.full(len(rows), share) if shares is None else shares[rows]
     first = ratings.item_codes[rows] == codes[0]
     scores, times = ratings.preference[rows], ratings.order[rows]
-    return watch(first, scores, probability, items, alpha, times)
+    several = len(among) > 2
+    return watch(first, scores, probability, items, alpha, times, interval=not several)
 
 
 def _second_leads(logs: Floats) -> int:
     return int(logs[1] > logs[0])
+
+
+def _p_values(largest: Sequence[float] | Floats) -> dict[str, Any]:
+    """Return 1 over the largest evidence so far, for the first, second and either."""
+    values = np.exp(-np.maximum(largest, 0.0)).tolist()
+    return dict(zip(("p_first", "p_second", "p_value"), values, strict=True))
 
 
 def _safe_exp(logs: Floats) -> list[float]:
@@ -334,7 +352,7 @@ class Monitor:
             require_whole("planned", number, 0)
         self.items, self.design, self.alpha = tuple(items), design, alpha
         self.places_left = None if planned is None else list(planned)
-        self.logs, self.largest = np.zeros(len(SLOPES)), 0.0
+        self.logs, self.largest = np.zeros(len(SLOPES)), [0.0, 0.0, 0.0]
         self.n = 0
         self.settled: Label | None = None
         self.settled_at: int | None = None
@@ -371,7 +389,7 @@ class Monitor:
         self.logs += log_factors(*parts)
         self.n += 1
         logs = mix(self.logs)
-        self.largest = max(self.largest, float(logs[2]))
+        self.largest = np.maximum(self.largest, logs).tolist()
         if self.settled_at is None and logs[2] >= -math.log(self.alpha):
             self.settled, self.settled_at = self.items[_second_leads(logs)], self.n
 
@@ -408,7 +426,7 @@ class Monitor:
             e_first,
             e_second,
             e_value,
-            p_value=math.exp(-max(0.0, self.largest)),
+            **_p_values(self.largest),
             settled=self.settled,
             settled_at=self.settled_at,
             interval=None,

@@ -645,7 +645,7 @@ def sample_tables(
     tables = np.empty((rows, len(first), len(second)), np.int64)
     for level in range(len(first)):
         if rows >= len(second):
-            tables[:, level] = _thin(second_subsets, first_subsets[:, level], rng)
+            tables[:, level] = thin_rows(second_subsets, first_subsets[:, level], rng)
         else:
             each = zip(second_subsets, first_subsets[:, level].tolist(), strict=True)
             tables[:, level] = [sample_subsets(*row, 1, rng)[0] for row in each]
@@ -659,15 +659,21 @@ def sample_subsets(
     """Sample choices of so many out of a pool for an estimate, shape (rows, kinds)."""
     if pool.sum() >= NUMPY_MOST:
         wide = np.broadcast_to(pool, (rows, len(pool)))
-        return _thin(wide, np.full(rows, wanted), rng)
+        return thin_rows(wide, np.full(rows, wanted), rng)
     crowded = pool.sum() > CROWDED * len(pool)
     return rng.multivariate_hypergeometric(
         pool, wanted, size=rows, method="marginals" if crowded else "count"
     )
 
 
-def _thin(pools: Counts, wanted: Counts, rng: np.random.Generator) -> Counts:
-    """Choose so many of each row, by coins that are then put right by coins."""
+def thin_rows(pools: Counts, wanted: Counts, rng: np.random.Generator) -> Counts:
+    """Choose so many of each row, by coins that are then put right by coins.
+
+    Examples:
+        >>> pools = np.array([[3, 2], [4, 1]])
+        >>> thin_rows(pools, np.array([2, 5]), np.random.default_rng(7)).sum(axis=1)
+        array([2, 5])
+    """
     taken, lack = np.zeros_like(pools), wanted
     while True:
         rows = np.flatnonzero(lack)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
@@ -20,7 +21,7 @@ from evenhand.method import Method, choice, option
 from evenhand.randomness import permutation, stream, uniforms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -69,6 +70,22 @@ class Outcome(NamedTuple):
 def _certain(here: float, decided_by: str) -> Outcome:
     """Return an outcome that no other pairing would change."""
     return Outcome(here, law.Averaged(here, 0.0, 0), decided_by)
+
+
+class ArmPart(NamedTuple):
+    """What decides among several items in a share of the draws.
+
+    Attributes:
+        share: In which share of the draws.
+        chances: Probability of each item then.
+        se: Standard error of these.
+        decided_by: What was followed.
+    """
+
+    share: float
+    chances: Floats
+    se: float
+    decided_by: str
 
 
 class Rule(Method):
@@ -163,6 +180,18 @@ class Rule(Method):
             facts = {"pairings": part.law.pairings, "error": part.law.se}
             yield DataWarning("sampled_pairings", facts)
 
+    def arm_parts(self, arms: Sequence[law.ScoreCounts], seed: int) -> list[ArmPart]:
+        """Say how it chooses the best of several items.
+
+        Raises:
+            OptionError: If it is for two items only.
+        """
+        del arms, seed
+        raise OptionError(
+            f"method {str(self)!r} compares two items. For several use guarded, mean, "
+            "median, trimmed or coin, or choose two with items=(a, b) or --items A B."
+        )
+
     @classmethod
     def of_function(cls, function: Callable[..., object]) -> Self:
         """Make one of a user's function of both items' scores."""
@@ -218,6 +247,11 @@ class Coin(Rule):
         """Return one half."""
         return rules.coin(first, second)
 
+    def arm_parts(self, arms: Sequence[law.ScoreCounts], seed: int) -> list[ArmPart]:
+        """Choose each item as often as any other."""
+        del seed
+        return [ArmPart(1.0, np.full(len(arms), 1 / len(arms)), 0.0, "coin")]
+
 
 class Sign(Rule):
     """The item with more wins over pairs of scores."""
@@ -242,8 +276,26 @@ class Sign(Rule):
 
 def _follow_statistic(sides: Sides, statistic: str, trim: float) -> Outcome:
     ahead = leading_item(sides.first, sides.second, statistic, trim)
+    return _certain((1 + ahead) / 2, _plural_name(statistic))
+
+
+def _plural_name(statistic: str) -> str:
     what = "trimmed mean" if statistic == "trimmed" else statistic.partition(":")[0]
-    return _certain((1 + ahead) / 2, f"{what}s")
+    return f"{what}s"
+
+
+def _follow_leader(
+    arms: Sequence[law.ScoreCounts], statistic: str, trim: float
+) -> ArmPart:
+    """Choose the item that leads all others; of several such, each as often."""
+    best = [
+        all(leading_item(arm, against, statistic, trim) >= 0 for against in arms)
+        for arm in arms
+    ]
+    chances = np.array(best) / sum(best)
+    return ArmPart(
+        1.0, chances, 0.0, _plural_name(statistic) if sum(best) == 1 else TIE
+    )
 
 
 class Unpaired(Rule):
@@ -255,6 +307,11 @@ class Unpaired(Rule):
         """Draw an outcome from scores of both items."""
         del seed
         return _follow_statistic(sides, self.follows, self.trim)
+
+    def arm_parts(self, arms: Sequence[law.ScoreCounts], seed: int) -> list[ArmPart]:
+        """Choose the item that leads."""
+        del seed
+        return [_follow_leader(arms, self.follows, self.trim)]
 
 
 class HigherMean(Unpaired):
@@ -412,6 +469,22 @@ class Guarded(Rule):
             float(p_first), se, max(part.law.pairings, voted.pairings)
         )
         return drawn._replace(law=mixture, gaps_shown=vote.gaps_shown)
+
+    def arm_parts(self, arms: Sequence[law.ScoreCounts], seed: int) -> list[ArmPart]:
+        """Choose the item that leads, and now and then by votes in a random pair."""
+        if self.statistic in ("sign", "midrank"):
+            return super().arm_parts(arms, seed)
+        eps, chances = float(rules.as_eps(self.eps)), np.zeros(len(arms))
+        leader = _follow_leader(arms, self.statistic, self.trim)
+        pairs = [*itertools.combinations(range(len(arms)), 2)]
+        error = 0.0
+        for at, against in pairs:
+            tables = arms[at], arms[against]
+            part = law.votes_over_pairings(*tables, weight=self.weight, rng=seed)
+            chances[[at, against]] += part.probability, 1 - part.probability
+            error = max(error, part.se)
+        votes = ArmPart(eps, chances / len(pairs), error, "votes in a random pair")
+        return [leader._replace(share=1 - eps), votes]
 
     @property
     def follows(self) -> str:

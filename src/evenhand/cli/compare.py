@@ -1,4 +1,4 @@
-"""`evenhand compare`: which of two items is better."""
+"""`evenhand compare`: which of two items, or of several, is better."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ else:
 
 @click.command("compare", cls=_options.Grouped)
 @_options.method_option("guarded", "guarded(eps=0.05)")
-@deciding("--items A B", "The two items, if FILE has more; A comes first.")
+@deciding("--items A B", "Two items, if FILE has more; A comes first.")
+@deciding(
+    "--control A", "Of several items, the one that all others are tested against."
+)
 @deciding(
     "--design NAME",
     "How reviewers were assigned to the items: halves, coins, matched or panels. The "
@@ -56,7 +59,7 @@ else:
 @_options.result_options
 @_options.reading_options(many=False)
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
-    """Decide which of two items is better, from people who each scored one of them.
+    """Decide which item is better, of two or several, from people who each scored one.
 
     FILE has a row for each score with a reviewer, an item and the score (CSV, TSV,
     JSON, Parquet, Excel), or is an export of HotCRP, OpenReview, CMT, EasyChair,
@@ -86,8 +89,7 @@ def explain(result: Comparison, *, more: bool = False) -> str:
     lines = result_lines.comparison_lines(result, explained=more)
     if more:
         lines += cards.comparison_card(result, html=False).lines()
-        lines += (
-            [] if result.test is None else [result_lines.p_value_paragraph(result.test)]
-        )
+        if result.test is not None and not result.pairs:
+            lines.append(result_lines.p_value_paragraph(result.test))
         lines += [*filter(None, [result_lines.interval_sentences(result)])]
     return _shared.render(*lines)

@@ -75,6 +75,8 @@ DEFAULT = "adaptive"
 SCORED = ("reviews", "mean_score", "spread")
 # Up to so many items all orderings are weighed in well under a second.
 WEIGHED_ITEMS = 100
+# What one item for each reviewer always brings about.
+UNLINKED = {"one_rating_reviewers", "unlinked_groups", "separate_groups"}
 DISTINCT = "(distinct)"
 """Stands behind a design if no reviewer would give two items the same score."""
 
@@ -386,6 +388,10 @@ def _notices(task: Task, method: RankMethod, answer: Answer) -> tuple[DataWarnin
         *(() if answer.fit is not None else group_notices(task.graph)),
         *answer.notices,
     )
+    if ratings.n_reviewers == ratings.n_ratings and ratings.n_items > 1:
+        # Nobody links items: of an experiment with several arms that is no news.
+        kept = [notice for notice in warnings if notice.code not in UNLINKED]
+        warnings = (*kept, DataWarning("one_item_each", {"items": ratings.n_items}))
     return tuple({notice.code: notice for notice in reversed(warnings)}.values())[::-1]
 
 

@@ -20,6 +20,7 @@ from evenhand.words.lines import (
     model_lines,
     p_value_text,
     pass_lines,
+    picked_chance,
 )
 from evenhand.words.text import name, notice, plain_name, sentences, templates
 
@@ -106,16 +107,15 @@ def comparison_card(result: Comparison, *, html: bool = True) -> Card:
         >>> comparison_card(compare([7, 9, 4], [6, 3, 5], rng=1)).title
         Markup('<bdi>A</bdi> comes out ahead of <bdi>B</bdi>')
     """
-    place = result.items.index(result.winner)
     titles = getattr(result.ratings, "titles", {})
     verdict, statements = headline(result, html=html)
     return build_card(
-        "comparison",
+        "arms" if result.pairs else "comparison",
         result,
         html=html,
         table=tables.scores(result, titles),
         verdict=verdict,
-        chance=(result.p_first, 1 - result.p_first)[place],
+        chance=picked_chance(result),
         # A terminal has said them before.
         said=" ".join(statements) if html else "",
         p_value_text=p_value_text,

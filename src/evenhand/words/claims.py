@@ -111,6 +111,11 @@ DECLARE_SHARES = (
     ".722), less after mild warps of scales (.628, .673) and hardly after extreme ones "
     "(.044, .642)."
 )
+_BEST = (
+    "of any two items the better is chosen {} often than the other, so the best at "
+    f"least as often as by a random choice{{}}, {WHATEVER}"
+)
+_ORDER = "; with equal counts the order by means is right as often as a random order's"
 CLAIMS = {
     "coin": ClaimWords(
         f"right more often than a fair coin, {WHATEVER}",
@@ -129,6 +134,24 @@ CLAIMS = {
     "fair_coin": ClaimWords(
         "right half of the time, whatever the scores: the baseline itself"
     ),
+    **{
+        code: ClaimWords(
+            *_pair(_BEST.format("{}", more), "more", "no less"),
+            short=_pair(
+                "the better of any two is chosen {} often than the other, on any "
+                "increasing scales",
+                *_MORE,
+            ),
+            plain=_pair(
+                "A rule that decides in this way chooses the better of any two items "
+                "{} often than the other, whatever scale each reviewer has in mind, as "
+                "long as a better item gets a higher score.",
+                *_MORE,
+            ),
+        )
+        for code, more in (("best_arm", ""), ("best_arm_means", _ORDER))
+    },
+    "fair_arm": ClaimWords("each item is chosen as often, whatever the scores"),
     "agreed": ClaimWords(
         "no theorem is needed: reviewers who scored both items all agree, so the order "
         "is right if their scales are increasing and their scores free of noise"
@@ -363,6 +386,8 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "everyone": "no reviewer would give both items the same score",
     "someone": "at least one reviewer would score the better item higher (if none "
     "would, it is exactly a fair coin)",
+    "someone_of_two": "of two items, at least one reviewer would score the better one "
+    "higher (if none would, both are chosen as often)",
     "weight_on_grid": "weight {weight}: checked on a grid",
     "weight_rounded": "weight {weight} is rounded, and cannot tell large gaps apart",
     "weight_increasing": "weight {weight}: strictly increasing by its form",

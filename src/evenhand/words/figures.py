@@ -23,6 +23,7 @@ from evenhand.ranking.selection import Selection
 from evenhand.words.lines import score_shares
 from evenhand.words.pictures import (
     grade_rows,
+    pair_bars,
     ranking_rows,
     reviewer_rows,
     score_strips,
@@ -71,7 +72,7 @@ def figures_of(
     Returns:
         Charts by name, those for which there are numbers: "ranks" of a ranking,
         "shares" of a comparison if there are few different scores, else "scores",
-        "strictness" of a check, and "marks".
+        "pairs" of one of several items, "strictness" of a check, and "marks".
 
     Examples:
         >>> from evenhand import Ratings, compare
@@ -83,6 +84,8 @@ def figures_of(
         return _chances(result)
     if isinstance(result, Grades):
         return _marks(result)
+    if isinstance(result, Comparison) and result.pairs:
+        return _pairs(result)
     if isinstance(result, Comparison):
         return _shares(result) or _scores(ratings, result)
     charts = _ranks(result) if isinstance(result, Ranking) else {}
@@ -139,6 +142,13 @@ def _intervals(
         line = chart_of([(bars.line,)], "at").mark_rule(strokeDash=[6, 4], color=GREY)
         layers.append(line.encode(x="at:Q"))
     return layers
+
+
+def _pairs(result: Comparison) -> dict[str, Figure]:
+    """Draw the difference of each pair with its interval, and where there is none."""
+    bars = pair_bars(result)
+    layers = _intervals(bars, bars.rows, [str(row.label) for row in bars.rows])
+    return add_title("pairs", layers, ROW * len(bars.rows), result=result)
 
 
 def _ranks(result: Ranking) -> dict[str, Figure]:

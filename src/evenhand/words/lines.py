@@ -5,6 +5,7 @@ Terminals and `repr` show these; what explains them stands in the templates.
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +28,17 @@ from evenhand.words.text import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evenhand.ab.arms import ArmsTest
     from evenhand.ab.comparison import Comparison
     from evenhand.ab.pvalues import PValues
     from evenhand.claims import Certificate, Label
     from evenhand.designs import design as designs
     from evenhand.grading import Grades
     from evenhand.ranking.results import RankedItem, Ranking
-    from evenhand.words import tables
+    from evenhand.words import arms, tables
 else:
     designs = lazy("evenhand.designs.design")
+    arms = lazy("evenhand.words.arms")
     tables = lazy("evenhand.words.tables")
 
 TIE = "tie coin"
@@ -124,23 +127,39 @@ def comparison_lines(result: Comparison, *, explained: bool = False) -> list[str
         >>> print(*comparison_lines(compare([3], [2], method="mean", rng=7))[:1])
         A comes out ahead of B, by means; mean 3 (n 1) against 2 (n 1).
     """
+    if result.pairs:
+        return arms.arm_lines(result, explained=explained)
     first, second = (printable(item) for item in result.items)
     winner, loser = (first, second)[:: _way(result)]
     why = "; ".join(filter(None, [_why(result), means_phrase(result)]))
     lines = [f"{winner} comes out ahead of {loser}{why}."]
-    lines += [difference_sentence(result), *_share_lines(result)]
+    lines += [difference_sentence(result), *share_lines(result)]
     lines += watch_sentences(result)
-    leans = result.p_first not in (0, 1) and result.decided_by not in COINS
-    if leans or result.p_first_se:
-        about = "about " if result.p_first_se else ""
-        chance = result.p_first if _way(result) > 0 else 1 - result.p_first
-        if chance < 0.5:
+    if sentence := randomized_sentence(result):
+        if picked_chance(result) < 0.5:
             lines[0] = f"{lines[0][:-1]} - by a rare draw: the scores favour {loser}."
-        lines.append(
-            f"This rule is randomized: it picks {winner} with probability "
-            f"{about}{chance:.3g}. That is not the probability that it is better."
-        )
+        lines.append(sentence)
     return [*filter(None, lines), claim(result.certificate, explained=explained)]
+
+
+def picked_chance(result: Comparison) -> float:
+    """Return with what probability the item that came out did."""
+    of_several = getattr(result, "chances", ())
+    chances: tuple[float, ...] = of_several or (result.p_first, 1 - result.p_first)
+    return chances[result.items.index(result.winner)]
+
+
+def randomized_sentence(result: Comparison) -> str:
+    """Say that a coin decided, and how it leaned; empty if none did."""
+    leans = picked_chance(result) not in (0, 1) and result.decided_by not in COINS
+    if not leans and not result.p_first_se:
+        return ""
+    about = "about " if result.p_first_se else ""
+    return (
+        f"This rule is randomized: it picks {printable(result.winner)} with "
+        f"probability {about}{picked_chance(result):.3g}. That is not the probability "
+        "that it is better."
+    )
 
 
 def watch_sentences(result: Comparison) -> list[str]:
@@ -174,14 +193,18 @@ def watch_sentences(result: Comparison) -> list[str]:
             f"{high_text}, assuming a constant shift; without that, some reviewer's is "
             f"at least {low_text} and some reviewer's at most {high_text}."
         )
-    sentences.append(
+    return [*sentences, watch_assumptions()]
+
+
+def watch_assumptions() -> str:
+    """Say what evidence at every look rests on."""
+    return (
         "The first p-value is for one planned look, this one for any number. It "
         "assumes that items were assigned in this order with the stated probabilities, "
         "that nobody chose who came next by what they would get, that whoever answered "
         "would have answered in time for the other item too, and that nobody saw "
         "interim results."
     )
-    return sentences
 
 
 def _why(result: Comparison) -> str:
@@ -237,7 +260,7 @@ def difference_sentence(result: Comparison) -> str:
         return f"{parts[0]}." if parts else ""
     parts.append(_p_value_phrase(result, result.test))
     text = ", ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}. {_p_value_sentence(result, result.test)}"
+    return f"{text[:1].upper()}{text[1:]}. {p_value_sentence(result, result.test)}"
 
 
 def p_value_text(value: float | None) -> str:
@@ -252,13 +275,13 @@ def p_value_text(value: float | None) -> str:
     return f"{value:.1g}"
 
 
-def _p_value_phrase(result: Comparison, test: PValues) -> str:
+def _p_value_phrase(result: Comparison, test: PValues | ArmsTest) -> str:
     name = {"trimmed": "trimmed mean"}.get(test.statistic, test.statistic)
     about = [f"{name} test", "" if test.exact else "sampled", _by_means(result)]
     return f"p = {p_value_text(result.p_value)} ({', '.join(filter(None, about))})"
 
 
-def _p_value_sentence(result: Comparison, test: PValues) -> str:
+def p_value_sentence(result: Comparison, test: PValues | ArmsTest) -> str:
     """Say on what the p-value rests."""
     if any(warning.code == UNEVEN for warning in result.notices):
         return "The p-value does not hold: the counts contradict the design."
@@ -272,7 +295,7 @@ def _p_value_sentence(result: Comparison, test: PValues) -> str:
     return f"It assumes {join_plain(conditions)}."
 
 
-def p_value_paragraph(test: PValues) -> str:
+def p_value_paragraph(test: PValues | ArmsTest) -> str:
     """Say what p-values are, and what they are not.
 
     Examples:
@@ -349,8 +372,8 @@ def interval_sentences(result: Comparison) -> str:
 
 def score_shares(
     result: Comparison, *, repeated: bool = False
-) -> list[tuple[str, tuple[float, float]]]:
-    """Return each score with both items' shares of it, if few scores differ.
+) -> list[tuple[str, tuple[float, ...]]]:
+    """Return each score with the items' shares of it, if few scores differ.
 
     Args:
         result: The comparison.
@@ -370,8 +393,8 @@ def score_shares(
     return [*zip(names, zip(*scores.shares, strict=True), strict=True)]
 
 
-def share_decimals(levels: Sequence[tuple[str, tuple[float, float]]]) -> int:
-    """Return with how many decimals per cents show where two items differ.
+def share_decimals(levels: Sequence[tuple[str, tuple[float, ...]]]) -> int:
+    """Return with how many decimals per cents show where items differ.
 
     Examples:
         >>> share_decimals([("1", (0.25, 0.75))]), share_decimals([("1", (0.5, 0.502))])
@@ -379,12 +402,13 @@ def share_decimals(levels: Sequence[tuple[str, tuple[float, float]]]) -> int:
     """
     hidden = [
         abs(first - second) >= 1e-3 and f"{100 * first:.0f}" == f"{100 * second:.0f}"
-        for _, (first, second) in levels
+        for _, shares in levels
+        for first, second in itertools.combinations(shares, 2)
     ]
     return int(any(hidden))
 
 
-def _share_lines(result: Comparison) -> list[str]:
+def share_lines(result: Comparison) -> list[str]:
     """Lay out the share of each score, if there are few different ones."""
     levels = score_shares(result)
     places = share_decimals(levels)
@@ -421,8 +445,13 @@ the item they got."]
     titles = getattr(decision.ratings, "titles", {})
     sides = [show(item, titles.get(item)) for item in decision.items][:: _way(decision)]
     text = Markup("{} comes out ahead of {}") if html else "{} comes out ahead of {}"
-    chance = decision.p_first if _way(decision) > 0 else 1 - decision.p_first
-    if chance < 0.5:
+    if getattr(decision, "pairs", ()):
+        shown = [show(item, titles.get(item)) for item in arms.order_of(decision)]
+        behind = (join_names if html else join_plain)(shown[1:])
+        statements = [arms.shown_sentence(decision)]
+        statements += arms.watched_sentences(decision)[:1]
+        return text.format(shown[0], behind), statements
+    if picked_chance(decision) < 0.5:
         text += ", by a rare draw: the scores favour {}"
         sides.append(sides[1])
     means = means_phrase(decision)

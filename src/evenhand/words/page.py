@@ -33,7 +33,16 @@ from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ranking.selection import Selection
 from evenhand.ratings import Ratings
-from evenhand.words import cards, details, findings, lines, pictures, selections, tables
+from evenhand.words import (
+    arms,
+    cards,
+    details,
+    findings,
+    lines,
+    pictures,
+    selections,
+    tables,
+)
 from evenhand.words.check_sentences import ladder_meaning
 from evenhand.words.exports import COMMANDS, about
 from evenhand.words.text import asset, notice, templates
@@ -51,7 +60,7 @@ else:
 
 Result = Ranking | Comparison | Check | Grades | Selection
 # Options that a call must repeat, beside the method.
-ASKED = ["top", "places", "rule", "design", "distinct", "test", "both"]
+ASKED = ["top", "places", "rule", "design", "distinct", "test", "both", "control"]
 ASKED += ["onto", "form", "anchors", "passing", "rounding"]
 # Methods of which a warp test is quick enough to be part of every report, which draws
 # scales so often that it takes a few seconds at most.
@@ -117,7 +126,10 @@ def report(
     seed = f" --seed {result.seed}" if shell and not seeded else ""
     script = asset("report.js")
     kind = type(result).__name__
-    page = templates().get_template(f"{kind.lower()}.html.j2")
+    several = isinstance(result, Comparison) and result.pairs
+    page = templates().get_template(
+        "arms.html.j2" if several else f"{kind.lower()}.html.j2"
+    )
     return page.render(
         kind=kind,
         card=getattr(cards, f"{kind.lower()}_card")(result),
@@ -144,6 +156,7 @@ def report(
         version=version(),
         found=_texts_of,
         lines=lines,
+        arms=arms,
         ladder=ladder,
         ladder_meaning=ladder_meaning,
         pictures=pictures,

@@ -16,7 +16,7 @@ import numpy as np
 
 from evenhand.diagnosis.reviewers import NOT_ENOUGH, SURE
 from evenhand.words.lines import ahead, pass_mark
-from evenhand.words.text import distinct, one_precision, span
+from evenhand.words.text import distinct, one_precision, shorten, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -453,6 +453,27 @@ def gap(result: Comparison) -> tuple[Axis, list[float]] | None:
     return (axis([0.0, *numbers]), numbers) if numbers else None
 
 
+def pair_bars(result: Comparison) -> BarList:
+    """Draw the difference and interval of each pair of several items, and zero.
+
+    Examples:
+        >>> from evenhand import Ratings, compare
+        >>> ratings = Ratings([*"abc"], [*"xyz"], [1, 7, 3])
+        >>> pair_bars(compare(ratings, method="mean", rng=1)).rows[0].dot
+        -6.0
+    """
+    rows, numbers = [], [0.0]
+    for pair in result.pairs:
+        ends = None
+        if pair.low is not None and pair.high is not None:
+            ends = pair.low, pair.high
+        label = f"{shorten(pair.first)} against {shorten(pair.second)}"
+        kind = "out" if pair.better is None else "in"
+        rows.append(BarRow(label, "", ends, pair.difference, "", kind))
+        numbers += [*(ends or ()), pair.difference or 0.0]
+    return BarList("pair", rows, {}, axis(numbers), "difference of means", line=0.0)
+
+
 def evidence_line(watch: Sequential) -> tuple[str, float]:
     """Return the points of the evidence over scores, and the height where it settles.
 
@@ -461,7 +482,7 @@ def evidence_line(watch: Sequential) -> tuple[str, float]:
     Examples:
         >>> from evenhand.ab.evidence import Look, Sequential
         >>> looks = (Look(1, 1, 1, 1), Look(2, 20, 20, 20))
-        >>> evidence_line(Sequential(20, 20, 20, 0.05, "A", 2, None, 0.05, looks))
+        >>> evidence_line(Sequential(*[20] * 3, *[0.05] * 3, "A", 2, None, 0.05, looks))
         ('50,69.86 100,5.36', 5.36)
     """
     powers = [math.log10(max(look.e_value, 1e-300)) for look in watch.looks]

@@ -375,7 +375,7 @@ def spread(title: str, distribution: Distribution) -> TextTable:
 
 
 def scores(result: Comparison, titles: Mapping[Label, str]) -> TextTable:
-    """Sum up the scores of the two items, and with what probability each was picked.
+    """Sum up the scores of the items, and with what probability each was picked.
 
     Examples:
         >>> from evenhand import compare
@@ -391,6 +391,6 @@ def scores(result: Comparison, titles: Mapping[Label, str]) -> TextTable:
         columns |= {Number("scores"): summary.n, Number("mean"): summary.means}
     for score, shares in score_shares(result):
         columns[Number(f"share of {score}")] = [share(portion) for portion in shares]
-    chances = (result.p_first, 1 - result.p_first)
+    chances = result.chances or (result.p_first, 1 - result.p_first)
     columns[Column("picked with probability")] = [f"{about}{share(p)}" for p in chances]
-    return table("Scores of the two items", columns)
+    return table("Scores of the items", columns)

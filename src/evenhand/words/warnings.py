@@ -312,6 +312,9 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "approximate.",
     "one_rating_reviewers": "{reviewers:#reviewer} gave one rating only, so nothing "
     "says how strict they are.",
+    "one_item_each": "Each reviewer rated one item, so nobody links the {items} items. "
+    "If they were assigned at random, use compare: it tests which are better, whatever "
+    "scales reviewers use.",
     "extreme_score": "The score {score:.3g} is more than a million times as far out as "
     "most; methods that use scores see little else. Check it.",
     "unlinked_groups/prior": f"{GROUPS}across groups only the prior compares their "
