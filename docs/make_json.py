@@ -37,6 +37,7 @@ OTHER_NAMES = {"grades": "items", "intervals": "uncertainty"}
 OWN_WORDS = {
     "chance_exact": "The same as an exact fraction, for the draw.",
     "holds": "Whether every claim held.",
+    "overall": "The form's own overall, if that is the total.",
     "passing": "The pass mark, and items by standing.",
     "assumes": "What it rests on and the scores cannot show.",
 }
@@ -56,18 +57,31 @@ CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
+class _Both:
+    """A ranking with coins, with what is known by criterion from another."""
+
+    def __init__(self, coins: results.Ranking, criteria: results.Ranking) -> None:
+        self.coins, self.criteria = coins.to_dict(), criteria.to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.criteria, "draws": self.coins["draws"]}
+
+
 @functools.cache
 def example(kind: str) -> Mapping[str, Any]:
     """Return a small document that has every field."""
     panel = read_ratings(PANEL)
+    two = panel.to_frame().with_columns(novelty=9 - pl.col("score"))
+    weighed: Any = {"score": {"score": 1, "novelty": 1}}
     scores = [("AB"[turn % 2], [7, 6, 9, 3, 4, 5][turn], turn) for turn in range(6)]
     watched = pl.DataFrame(scores, schema=["item", "score", "time"], orient="row")
     coins: Any = {"design": "coins", "rng": 1}
     scenario = Scenario(reviewers=2)
     documents: dict[str, Callable[[], Any]] = {
         "compare": lambda: compare(watched, order="time", sequential=True, **coins),
-        "rank": lambda: rank(
-            panel, method="safe(noise=5)", top=4, simultaneous=True, rng=7
+        "rank": lambda: _Both(
+            rank(panel, method="safe(noise=5)", top=4, rng=7),
+            rank(two, method="mean", top=4, simultaneous=True, rng=7, **weighed),
         ),
         "grade": lambda: grade(panel, passing=60, rng=7),
         "select": lambda: selection.select(

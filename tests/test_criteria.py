@@ -120,7 +120,7 @@ def test_a_missing_criterion_leaves_no_total_or_the_mean_of_the_others() -> None
     lacking = [None, *LOOKS[1:]]
     ratings = read(["taste", "looks"], taste=TASTE, looks=lacking)
     assert ratings.n_ratings == 5
-    warning = ratings.notices[0]
+    warning = ratings.notices[1]
     assert warning.code == "missing_criteria"
     assert warning.facts["criteria"] == [["looks", 1]]
     by = {"missing_criteria": "rescale"}
@@ -152,7 +152,7 @@ def test_what_must_not_be_added_up_in_silence_is_refused() -> None:
         "--missing-criteria rescale or leave-out."
     )
     constant = read(["taste", "looks"], taste=TASTE, looks=[3] * 6)
-    assert constant.notices[0].message == (
+    assert constant.notices[1].message == (
         "'looks' is 3 in every rating, so it changes nothing: leave it out."
     )
 

@@ -141,6 +141,8 @@ REVEALED = "drawn from the revealed secret"
 NOT_SEALED = "not known to have been sealed before the ratings"
 EXCLUDED = "excluded"
 """Code of the notice that ratings were left out by their labels."""
+TOTAL_OF_CRITERIA = "total_of_criteria"
+"""Code of the notice that scores are totals of several criteria."""
 NOT_STRICT: Mapping[str, Json] = MappingProxyType({"strict": False})
 """What a finding changes that leaves "never worse" of a claim."""
 
@@ -387,5 +389,21 @@ def selection_findings(notices: Iterable[DataWarning]) -> Iterator[Finding]:
         >>> next(selection_findings([DataWarning("excluded")])).text
         'ratings were left out (--exclude, --only) without a look at the scores'
     """
-    if any(notice.code == EXCLUDED for notice in notices):
+    facts = {warning.code: warning.facts for warning in notices}
+    if EXCLUDED in facts:
         yield Finding("excluded", "declared")
+    if TOTAL_OF_CRITERIA in facts:
+        yield Finding("criteria_fixed", "declared")
+        if facts.get("missing_criteria", {}).get("case") == "rescale":
+            yield Finding("means_over_filled", "void")
+
+
+def dominance_findings(notices: Iterable[DataWarning]) -> Iterator[Finding]:
+    """Say for which items a claim about a total of criteria holds.
+
+    Examples:
+        >>> next(dominance_findings([DataWarning(TOTAL_OF_CRITERIA)])).standing
+        'declared'
+    """
+    if any(notice.code == TOTAL_OF_CRITERIA for notice in notices):
+        yield Finding("dominance", "declared")

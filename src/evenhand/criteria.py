@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.arrays import frozen
-from evenhand.claims import DataWarning
+from evenhand.claims import TOTAL_OF_CRITERIA, DataWarning
 from evenhand.columns import name_words, number_series
 from evenhand.errors import OptionError, listing, must_be, quote, unknown
 
@@ -43,6 +43,8 @@ MOST_MISSING = 0.5
 # A column that says a sum or a mean may be rounded to two decimals.
 ROUNDED = 0.0051
 FEWEST_ROWS = 4
+CODES = (TOTAL_OF_CRITERIA, "missing_criteria", "constant_criterion")
+"""Warnings about criteria."""
 # Totals that are equal must not differ by the rounding of a product.
 DECIMALS = 12
 
@@ -82,6 +84,17 @@ class Criteria:
         """
         weights = np.array(self.weights, dtype=float)
         return weights / (weights.sum() or 1.0)
+
+    @property
+    def counting(self) -> list[tuple[str, float]]:
+        """The criteria that count, with their weights.
+
+        Examples:
+            >>> Criteria(("a", "b"), (3, 0), np.zeros((1, 2))).counting
+            [('a', 3)]
+        """
+        pairs = zip(self.names, self.weights, strict=True)
+        return [(name, weight) for name, weight in pairs if weight]
 
     def column(self, name: str) -> int:
         """Return the place of a criterion.
@@ -225,7 +238,9 @@ def weigh(
         raise must_be("missing_criteria", rule, missing)
     numbers = tuple(1.0 if weight is None else float(weight) for weight in declared)
     criteria = Criteria(names, numbers, scores, "", summed, missing == RESCALE)
-    return criteria, _null_nan(totals(criteria)), warnings
+    facts: dict[str, Json] = {"criteria": used, "total": total_text(criteria)}
+    total = DataWarning(TOTAL_OF_CRITERIA, facts)
+    return criteria, _null_nan(totals(criteria)), (total, *warnings)
 
 
 def totals(criteria: Criteria) -> Scores:

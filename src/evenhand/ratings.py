@@ -35,7 +35,14 @@ from evenhand.columns import (
     time_series,
     typed_labels,
 )
-from evenhand.criteria import TOTAL, Criteria, number_columns, read_weights, weigh
+from evenhand.criteria import (
+    CODES,
+    TOTAL,
+    Criteria,
+    number_columns,
+    read_weights,
+    weigh,
+)
 from evenhand.errors import (
     OptionError,
     RatingsError,
@@ -504,9 +511,10 @@ class Ratings:
         name, weights = read_weights(score)
         places = {each: self.criteria.column(each) for each in weights or [name]}
         columns = {name: self.criteria.scores[:, at] for name, at in places.items()}
+        warnings = tuple[DataWarning, ...]()
         if weights:
             numbers = {name: (col, np.isnan(col)) for name, col in columns.items()}
-            criteria, total, _ = weigh(numbers, weights, Source(), missing)
+            criteria, total, warnings = weigh(numbers, weights, Source(), missing)
             scores = total.fill_null(np.nan).to_numpy()
         else:
             criteria, scores = None, columns[name]
@@ -515,6 +523,8 @@ class Ratings:
             raise RatingsError("There is no rating with a score for all criteria.")
         taken = copy.copy(self)
         taken.preference, taken.criteria = frozen(scores), criteria
+        kept_notices = (each for each in self.notices if each.code not in CODES)
+        taken.notices = (*kept_notices, *warnings)
         taken.__dict__.pop("_digest", None)
         # The public order is that of the labels.
         taken = taken.without(np.flatnonzero(~kept))

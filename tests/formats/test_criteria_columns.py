@@ -59,7 +59,7 @@ def test_a_grid_for_each_criterion_is_read_like_columns(tmp_path: Path) -> None:
     )
     ratings = eh.read_ratings(path, score=["Taste", "Looks"])
     assert ratings.scores.tolist() == of_columns().scores.tolist()
-    assert not ratings.notices
+    assert [each.code for each in ratings.notices] == ["total_of_criteria"]
 
 
 def test_a_rating_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> None:

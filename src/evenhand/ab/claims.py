@@ -16,6 +16,7 @@ from evenhand.claims import (
     Finding,
     assignment_finding,
     certify,
+    dominance_findings,
     selection_findings,
 )
 from evenhand.designs.design import names_of
@@ -218,6 +219,7 @@ def _findings(
     claim: Claim,
 ) -> Iterator[Finding]:
     yield from p_value_findings(sides, declared)
+    yield from dominance_findings(sides.notices)
     yield _count_finding(sides, chosen, declared)
     # A column that contradicts the record of the assignment names other pairs.
     same_groups = sides.groups is not None and sides.groups[0] == sides.groups[1]

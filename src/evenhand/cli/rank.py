@@ -92,4 +92,6 @@ def explain(result: Ranking, *, more: bool = False) -> str:
         if more
         else result_lines.cut_lines(result)
     )
+    most = len(result.items) if more else result_lines.CLOSEST
+    first += result_lines.weighting_lines(result, most)
     return _shared.render(*first, table, *lines)

@@ -24,6 +24,7 @@ from evenhand.claims import (
     Finding,
     assignment_finding,
     certify,
+    dominance_findings,
     selection_findings,
 )
 from evenhand.lazy import lazy
@@ -200,6 +201,7 @@ def ranking_certificate(
         Finding("any_set_scored", "declared", {"missing": declared.missing}),
         *declared.departures(),
         *selection_findings(ratings.notices),
+        *dominance_findings(ratings.notices),
         *answer.findings,
     )
     return certify(claim, findings, retired=answer.retired)

@@ -194,6 +194,7 @@ class RankMethod(Method):
             second or so.
         removes_ratings: Whether `without_each` takes single ratings out of a fit.
         takes_offsets: Whether it takes each score less its reviewer's offset.
+        linear: Whether its values are linear in the scores.
         sets_at_once: How many sets of scores `rerank` takes best in one go.
         undeclared: What is proved of it if nobody says how items were assigned, where
             that is less than its best.
@@ -210,6 +211,7 @@ class RankMethod(Method):
     again_ratings: ClassVar[int] = 60
     removes_ratings: ClassVar[bool] = False
     takes_offsets: ClassVar[bool] = False
+    linear: ClassVar[bool] = False
     sets_at_once: ClassVar[int] = 10
     undeclared: ClassVar[Claim]
     exact_values: ClassVar[bool] = False
@@ -801,6 +803,7 @@ class Mean(RankMethod):
     noisy = True
     weighs = True
     by_value = True
+    linear = True
     needs_scores = False
     quick = True
     again_ratings = 1500
@@ -1056,6 +1059,7 @@ class Centred(Model):
     takes_offsets = True
     best = claims.ANY_TWO
     undeclared = claims.MODEL
+    linear = True
     assumes = "scales that differ by an offset; reviewers who see equally good items"
     again_ratings = 1500
 

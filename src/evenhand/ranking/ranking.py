@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.arrays import mean, spread
 from evenhand.claims import DataWarning, certify, few
-from evenhand.errors import OptionError, must_be, quote
+from evenhand.errors import EvenhandError, OptionError, must_be, quote
 from evenhand.lazy import lazy
 from evenhand.method import as_method
 from evenhand.progress import working
@@ -38,6 +38,7 @@ from evenhand.ranking.uncertainty import (
     from_model,
     from_places,
 )
+from evenhand.ranking.weightings import weigh_criteria
 from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def rank(
         >>> rank(ratings, rng=7).draws
         ()
     """
-    data = ratings
+    data, design_text, strict = ratings, design, distinct
     chosen, seed = as_method(method, RankMethod), seed_from(rng)
     # Ratings are known without the counts' own module.
     if not isinstance(data, Ratings) and isinstance(data, engine_pairs.PairCounts):
@@ -186,7 +187,65 @@ def rank(
     if simultaneous:
         answer = _at_once(task, chosen, answer, codes)
     ranked = _of_ratings(task, chosen, answer, declared, distinct=distinct)
-    return _finish_top(ranked, k, by_share=by_share)
+    ranked = _finish_top(ranked, k, by_share=by_share)
+    again: Any = {"method": chosen, "assignment": assignment, "cluster": cluster}
+    again |= {"distinct": strict, "design": design_text, "executor": executor}
+    return _add_criteria(
+        ranked, ratings, functools.partial(rank, **again, rng=seed), chosen
+    )
+
+
+def _add_criteria(
+    ranking: Ranking,
+    ratings: Ratings,
+    again: Callable[[Ratings], Ranking],
+    method: RankMethod,
+) -> Ranking:
+    """Rank the items by each criterion alone, and say what the weights decide."""
+    criteria = ratings.criteria
+    if criteria is None:
+        return ranking
+    rankings, warnings = dict[str, Ranking](), list[DataWarning]()
+    for name in criteria.names:
+        try:
+            rankings[name] = again(ratings.with_criteria(name))
+        except EvenhandError as error:
+            facts: dict[str, Json] = {"criterion": name, "reason": str(error)}
+            warnings.append(DataWarning("criterion_unranked", facts))
+    values = {
+        name: {
+            row.item: row.mean_score if by_mean else row.estimate
+            for row in ranked.items
+            for by_mean in [method.by_value and row.estimate is None]
+        }
+        for name, ranked in rankings.items()
+    }
+    ranking = replace(
+        ranking,
+        items=tuple(
+            row._replace(
+                criteria={name: by.get(row.item) for name, by in values.items()}
+            )
+            for row in ranking.items
+        ),
+        criteria=rankings,
+        notices=(*ranking.notices, *warnings),
+    )
+    used = [name for name, weight in criteria.counting if name in values]
+    table = [[row.criteria[name] for name in used] for row in ranking.items]  # type: ignore[index]  # there are
+    estimated = np.array(table, dtype=float)
+    every = len(used) == len(criteria.counting) and np.isfinite(estimated).all()
+    if ranking.top is None or len(used) < 2 or not every:
+        return ranking
+    weights = np.ones(len(used))
+    if criteria.summed:
+        estimated = estimated * [weight for _, weight in criteria.counting]
+    else:
+        weights = np.array([weight for _, weight in criteria.counting])
+    complete = bool(np.isfinite(criteria.scores).all())
+    data = estimated, weights, used, ranking.order, ranking.top.k, ranking.seed
+    decided = weigh_criteria(*data, linear=method.linear and complete)
+    return replace(ranking, weightings=decided)
 
 
 def _require_flags(**flags: object) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from evenhand.claims import Certificate
     from evenhand.ranking.uncertainty import RankUncertainty
+    from evenhand.ranking.weightings import Weightings
     from evenhand.ratings import Ratings
     from evenhand.words import cards, lines
 else:
@@ -26,6 +27,8 @@ else:
 SCHEMA = "evenhand.rank/1"
 IN, OPEN, OUT = "in", "open", "out"
 SHARE = "share="
+BY_CRITERION = ("item", "rank", "rank_low", "rank_high", "estimate", "error")
+"""What is known of an item by each criterion."""
 
 
 class Draw(NamedTuple):
@@ -64,6 +67,7 @@ class RankedItem(NamedTuple):
         spread: Sample standard deviation of its scores.
         estimate: Its value on the model's scale.
         error: Standard error of the estimate.
+        criteria: Its estimate by each criterion, if there are several.
         side: With `top`, "in" if its rank and its interval of ranks are wholly within
             the best k, "out" if they are wholly below, else "open".
         rank_low_all: With `simultaneous`, its best rank in statements that hold for all
@@ -86,6 +90,7 @@ class RankedItem(NamedTuple):
     side: str | None = None
     rank_low_all: int | None = None
     rank_high_all: int | None = None
+    criteria: Mapping[str, float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +204,9 @@ class Ranking(Reportable):
             for them, what that has instead; None if no number was asked for.
         titles: What people call an item, for those that have more than a label.
         ratings: What was ranked, for `report` and `plot`.
+        criteria: The ranking by each criterion alone, by the same method.
+        weightings: Which items are among the best k for which weights of the criteria;
+            None if no number was asked for, or the method gives no estimates.
     """
 
     order: tuple[Label, ...]
@@ -215,6 +223,8 @@ class Ranking(Reportable):
     top: Top | None = None
     titles: Mapping[Label, str] = field(default_factory=dict, compare=False)
     ratings: Ratings | None = field(default=None, compare=False)
+    criteria: Mapping[str, Ranking] = field(default_factory=dict, compare=False)
+    weightings: Weightings | None = field(default=None, compare=False)
 
     @property
     def buckets(self) -> tuple[tuple[Label, ...], ...]:
@@ -272,8 +282,34 @@ class Ranking(Reportable):
             "intervals": _intervals(self.uncertainty),
             "top": None if self.top is None else asdict(self.top),
             "draws": [draw._asdict() for draw in self.draws],
+            **self._criteria_fields(),
             **tail(self),
         }
+
+    def _criteria_fields(self) -> dict[str, Json]:
+        """Return what is known by criterion; nothing for one score."""
+        criteria = None if self.ratings is None else self.ratings.criteria
+        if criteria is None:
+            return {}
+        fields: dict[str, Json] = {
+            "criteria": [
+                {
+                    "name": name,
+                    "weight": weight,
+                    "items": [
+                        {column: getattr(row, column) for column in BY_CRITERION}
+                        for row in (self.criteria[name].items if is_ranked else ())
+                    ],
+                }
+                for name, weight in zip(criteria.names, criteria.weights, strict=True)
+                for is_ranked in [name in self.criteria]
+            ],
+            "overall": criteria.overall or None,
+        }
+        if self.top is not None:
+            decided = self.weightings
+            fields["weightings"] = None if decided is None else decided.to_dict()
+        return fields
 
     def rows(self) -> list[dict[str, Json]]:
         """Return one plain row for each item, best first.
@@ -283,8 +319,9 @@ class Ranking(Reportable):
             >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).rows()[0]["reviews"]
             2
         """
-        rows = [row._asdict() for row in self.items]
         hidden = () if self.at_once else ("rank_low_all", "rank_high_all")
+        hidden = hidden if self.criteria else (*hidden, "criteria")
+        rows: list[dict[str, Json]] = [row._asdict() for row in self.items]
         return [
             {name: value for name, value in row.items() if name not in hidden}
             for row in rows
@@ -302,12 +339,20 @@ class Ranking(Reportable):
         whole += ["rank_low_all", "rank_high_all"] if self.at_once else []
         types = {**dict.fromkeys(whole, pl.Int64), "side": pl.String}
         integers = all(isinstance(item, int) for item in self.order)
-        names = RankedItem._fields if self.at_once else RankedItem._fields[:-2]
         types["item"] = pl.Int64 if integers else pl.String
+        shown = (row.keys() for row in self.rows()[:1])
+        names = [name for name in next(shown, RankedItem._fields) if name != "criteria"]
         frame = pl.DataFrame(
-            self.rows(),
-            schema={name: types.get(name, pl.Float64) for name in names},
+            self.rows(), schema={name: types.get(name, pl.Float64) for name in names}
         ).rename({"bucket": "group"})
+        for name, ranked in self.criteria.items():
+            rows = {row.item: row for row in ranked.items}
+            estimates = [(row.criteria or {}).get(name) for row in self.items]
+            places = [rows[item].rank if item in rows else None for item in self.order]
+            frame = frame.with_columns(
+                pl.Series(f"{name} estimate", estimates, pl.Float64),
+                pl.Series(f"{name} rank", places, pl.Int64),
+            )
         if not self.titles:
             return frame
         titles = [self.titles.get(item, "") for item in self.order]

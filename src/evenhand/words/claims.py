@@ -444,6 +444,11 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
         f"scores of {plural(facts['reviewers'], 'reviewer')} were used twice"
     ),
     "any_set_scored": _any_set_clause,
+    "criteria_fixed": "weights of the criteria fixed before the scores were seen, and "
+    "no criterion missing because of the item",
+    "dominance": "of two items one is at least as good on every criterion",
+    "means_over_filled": "the total is a mean over the criteria that were filled in, "
+    "which can be right with probability 0 if what is missing depends on the item",
     "no_ties": "no ties within a reviewer",
     "common_items": lambda facts: (
         f"{plural(facts['items'], 'item')} given to everybody"

@@ -24,9 +24,10 @@ from evenhand.words.text import (
     plain_name,
     shorten,
 )
+from evenhand.words.text import share as share_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand.ab.arms import ArmsTest
     from evenhand.ab.comparison import Comparison
@@ -56,7 +57,7 @@ AT_ONCE = (
     "together (95%): use it for statements about several, such as who may be first."
 )
 # Items named in a sentence, characters of their titles and of a cell, and rows.
-NAMED, TITLE, WIDE, SHOWN = 12, 40, 60, 40
+NAMED, TITLE, WIDE, SHOWN, CLOSEST = 12, 40, 60, 40, 3
 # Characters of a name before the shares of scores.
 LONG_NAME = 24
 
@@ -670,6 +671,91 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     return [*lines, *lost]
 
 
+def weighting_lines(
+    result: Ranking, most: int = CLOSEST, *, html: bool = False
+) -> list[str]:
+    """Say what the weights of criteria decide; nothing for one score or no cut.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evenhand import rank
+        >>> frame = pl.DataFrame({"judge": list("aabb"), "item": list("xyxy"),
+        ...                       "taste": [5, 2, 4, 2], "looks": [1, 3, 2, 4]})
+        >>> by = {"method": "mean", "top": 1, "rng": 7}
+        >>> for line in weighting_lines(rank(frame, score=["taste", "looks"], **by)):
+        ...     print(line)
+        Weights: none of the 1 is in for every weighting.
+        x is in unless taste counts for less than 44% (in for 56.1% of all weightings).
+        y comes in if taste counts for less than 44% (in for 43.9% of all weightings).
+    """
+    decided = result.weightings
+    if decided is None:
+        return []
+    show = name if html else plain_name
+
+    def item_name(item: Label) -> str:
+        return str(show(item, result.titles.get(item)))
+
+    always = decided.always
+    sure = "none" if not always else f"{len(always)}"
+    verb = "are" if len(always) > 1 else "is"
+    lines = [f"Weights: {sure} of the {decided.k} {verb} in for every weighting."]
+    near = []
+    for item, portion in decided.portion.items():
+        limits = []
+        # Of two criteria one says it all.
+        named_by = decided.names[:1] if len(decided.names) == 2 else decided.names
+        for criterion, share in zip(named_by, decided.shares, strict=False):
+            ends = decided.now(criterion, item)
+            if ends is None:
+                limits += _ways_in(
+                    criterion, share, decided.ranges[criterion].get(item, ())
+                )
+                continue
+            low, high = ends
+            limits += [
+                (high - share, f"{criterion} counts for more than {high:.0%}")
+            ] * (high < 1)
+            limits += [(share - low, f"{criterion} counts for less than {low:.0%}")] * (
+                low > 0
+            )
+        if not limits:
+            continue
+        inside = decided.now(decided.names[0], item) is not None
+        texts = " or ".join(text for _, text in sorted(limits))
+        how = "is in unless" if inside else "comes in if"
+        drawn = f"in for {share_text(portion, certain=False)} of all weightings"
+        near.append((min(limits)[0], f"{item_name(item)} {how} {texts} ({drawn})."))
+    near.sort(key=lambda line: line[0])
+    lines += [text for _, text in near[:most]]
+    if len(near) > most:
+        lines.append(
+            f"{len(near) - most:,} more items come in or leave; --all shows them."
+        )
+    if not decided.linear:
+        alike = (
+            f"{decided.agree} of the {decided.k} above are in at the present weights"
+        )
+        lines.append(
+            "Worked out on the estimates by each criterion, added up by their weights: "
+            f"{alike}."
+        )
+    return lines
+
+
+def _ways_in(
+    criterion: str, share: float, ranges: Iterable[tuple[float, float]]
+) -> list[tuple[float, str]]:
+    """Say at which weights of a criterion an item that is out comes in."""
+    ways = []
+    for low, high in ranges:
+        more = low > share
+        away, bound = (low - share, low) if more else (share - high, high)
+        word = "more" if more else "less"
+        ways.append((away, f"{criterion} counts for {word} than {bound:.0%}"))
+    return ways
+
+
 def ranking_text(result: Ranking) -> str:
     r"""Show a ranking as text: the decision, then the rows around what is open.
 
@@ -686,6 +772,7 @@ def ranking_text(result: Ranking) -> str:
     coins = plural(len(result.draws), "coin")
     lines = [f"Ranking by {result.method}, {coins}, seed {result.seed}"]
     lines += cut_lines(result)
+    lines += weighting_lines(result)
     shown = tables.window(result)
     layout = tables.ranking(result, shown)
     heads, rows = layout.plain()

@@ -181,6 +181,7 @@ def ranking(result: Ranking, places: range | None = None) -> TextTable:
             share(row.p_top, certain=certain) for row in rows
         ],
         Column("settled by chance"): [*map(coins.get, own)],
+        **_criteria_columns(result, own),
     }
     caption = f"Items, best first ({plural(len(every), 'item')}"
     layout = table(f"{caption}{_left(result, places)})", _telling(columns))
@@ -189,6 +190,24 @@ def ranking(result: Ranking, places: range | None = None) -> TextTable:
         edge = "edge" if before.bucket != row.bucket else ""
         lined.append(text_row._replace(line="cut" if k and row.rank == k + 1 else edge))
     return layout._replace(rows=tuple(lined), cut=f"cut after {k:,}" if k else "")
+
+
+def _criteria_columns(
+    result: Ranking, items: list[Label]
+) -> dict[Column, list[object]]:
+    """Lay out what is known of items by each criterion: estimates, or else ranks."""
+    columns: dict[Column, list[object]] = {}
+    for criterion, ranked in result.criteria.items():
+        rows = {row.item: row for row in ranked.items}
+        values = {row.item: (row.criteria or {}).get(criterion) for row in result.items}
+        if any(value is not None for value in values.values()):
+            columns[Number(criterion)] = [values[item] for item in items]
+        else:
+            ranks: list[object] = [
+                rows[item].rank if item in rows else None for item in items
+            ]
+            columns[Number(f"rank by {criterion}")] = ranks
+    return columns
 
 
 def _names(titles: Mapping[Label, str], items: Iterable[Label]) -> list[object]:

@@ -67,6 +67,8 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "unrated_items/not_judged": "{unrated:,} of {total:#item} {unrated:was|were} not "
     "judged and {unrated:is|are} not in the result: {items:list}.",
     "unrated_items/middle": "{unrated:#item} without a rating stand in the middle.",
+    "total_of_criteria": "Scores are totals of {criteria:names}: {total}.",
+    "criterion_unranked": "Items have no estimates by {criterion}: {reason}",
     "missing_criteria/leave-out": "{rows:#rating} {rows:lacks|lack} a score for a "
     "criterion ({criteria:counts}) and {rows:has|have} no total; say "
     "--missing-criteria rescale to take the mean of the others.",
@@ -490,6 +492,7 @@ SHOWN: Mapping[str, Callable[[Any], str]] = {
     "bare": lambda pairs: _spell_pairs("is", pairs),
     "steps": lambda steps: ", ".join(f"{word} = {step:g}" for word, step in steps),
     "counts": lambda counts: ", ".join(f"{name}: {rows:,}" for name, rows in counts),
+    "names": lambda names: f"{len(names)} criteria",
     "places": _list_places,
     "percent": lambda share: f"{100 * share:g}%",
     "who": _who,
