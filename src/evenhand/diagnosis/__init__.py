@@ -2,5 +2,6 @@
 
 Where to look: `check` puts together counts and contradictions, `reviewers` (strictness,
 spread, shares of variance, further reviews needed) and `ladder` (which assumption about
-scales holds); `warp` redraws scales to see what survives.
+scales holds), `agreement` (alpha and intraclass correlations); `warp` redraws scales to
+see what survives.
 """

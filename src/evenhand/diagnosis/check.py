@@ -15,6 +15,7 @@ import polars as pl
 
 from evenhand.claims import DataWarning, Json, Reportable, few, tail
 from evenhand.columns import place_of
+from evenhand.diagnosis import agreement as agreements
 from evenhand.diagnosis import ladder, reviewers
 from evenhand.diagnosis.reviewers import (
     AGAINST,
@@ -199,6 +200,8 @@ class Check(Reportable):
         needed: What further reviews would do at the cut; None if no cut was asked for
             or the model has no answer.
         reviewers: Strictness and spread of each reviewer; empty without scores.
+        agreement: How far reviewers agree on the items that several of them rated; None
+            without scores, or if there are none.
         parameters: What was asked for.
         seed: The seed that repeats it.
         data: Sizes and hash of the ratings.
@@ -219,6 +222,7 @@ class Check(Reportable):
     ladder: ladder.Ladder | None
     needed: reviewers.Needed | None
     reviewers: tuple[reviewers.Reviewer, ...]
+    agreement: agreements.ReviewerAgreement | None
     parameters: Mapping[str, Json]
     seed: int
     data: Mapping[str, Json]
@@ -333,6 +337,7 @@ def check(
         contradictions=find_contradictions(ratings, graph, pairs),
         variance=shares,
         reviewers=() if model is None else reviewers.describe(ratings, model),
+        agreement=None if model is None else agreements.agreement(ratings),
         ladder=climbed,
         needed=more,
         findings=(),
@@ -484,6 +489,7 @@ def findings(result: Check) -> tuple[DataWarning, ...]:
         *_find_variance(result),
         *_find_strictness(result),
         *_find_correlations(result),
+        *_find_agreement(result),
         *_find_quality(result),
     )
 
@@ -591,6 +597,16 @@ def _find_correlations(result: Check) -> Iterator[DataWarning]:
         rows.append({**row, "low": low, "high": high})
     too_few = all(reviewer.agreement == NOT_ENOUGH for reviewer in people)
     yield DataWarning("correlations", {"reviewers": rows, "too_few": too_few})
+
+
+def _find_agreement(result: Check) -> Iterator[DataWarning]:
+    """Say how far reviewers agree, on the whole, by criterion and pair by pair."""
+    agreement = result.agreement
+    if agreement is None:
+        return
+    facts = asdict(agreement)
+    facts["pairs"] = sorted(facts["pairs"], key=lambda pair: pair["value"])[:WORST]
+    yield DataWarning("agreement", facts)
 
 
 def _find_quality(result: Check) -> Iterator[DataWarning]:

@@ -237,6 +237,35 @@ def _correlations(facts: Facts) -> Wording:
     return Wording(f"{text} {few}", plain=text)
 
 
+def _interval(row: Facts) -> str:
+    ends = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
+    return f"{row['value']:.2f}{ends}"
+
+
+def _agreement(facts: Facts) -> Wording:
+    names = {row["name"]: _interval(row) for row in facts["coefficients"]}
+    mean = names.pop("ICC(1, k)", "")
+    alphas = {name: names.pop(name) for name in [*names][:2]}
+    parts = [f"{ends} {name.removeprefix('alpha, ')}" for name, ends in alphas.items()]
+    text = f"Agreement of reviewers (1 is perfect, 0 is chance) on {facts['items']:,} "
+    text += f"items that several rated: Krippendorff's alpha {', '.join(parts)}"
+    icc = "; ".join(f"{name} {ends}" for name, ends in names.items())
+    of_mean = f"; ICC(1) of a mean of {facts['reviews']:.3g} ratings {mean}"
+    has_ends = facts["coefficients"][0]["low"] is not None
+    ends = f" ({INTERVALS} by {facts['left_out']})" if has_ends else ""
+    plain = f"{text}{ends}."
+    text = f"{text}; {icc}{of_mean if mean else ''}{ends}."
+    for name, rows in facts["criteria"].items():
+        text += f" {name}: alpha {_interval(rows[0])}."
+    if facts["pairs"]:
+        pairs = (
+            f"{row['first']!r} and {row['second']!r} {_interval(row)}"
+            for row in facts["pairs"]
+        )
+        text += f" Ordinal alpha of pairs, lowest first: {', '.join(pairs)}."
+    return Wording(text, plain=plain)
+
+
 def _ties(facts: Facts) -> Wording:
     percent = 100 * facts["share"]
     shown = f"{percent:.0f}" if percent >= 1 else f"{percent:.1g}"
@@ -266,6 +295,7 @@ SENTENCES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "what their scores add up to.",
     "disagreeing": _disagreeing,
     "correlations": _correlations,
+    "agreement": _agreement,
     "few_reviews": Wording(
         "Half of the items or more have fewer than {fewest} reviews, so their "
         "positions rest on one or two opinions.",

@@ -44,6 +44,7 @@ ALWAYS = {
     "confounded": (WRONG, "Strictness cannot be told from chance"),
     "disagreeing": (WRONG, "Some reviewers do not agree with the others"),
     "correlations": (GOOD, "How far each reviewer agrees with the others"),
+    "agreement": (GOOD, "How far reviewers agree on the same item"),
     "few_reviews": (WEAK, "Many items have one or two reviews"),
     "ties": (WEAK, "Ties order nothing"),
     "single": (WEAK, "Some reviewers compare nothing"),
