@@ -157,6 +157,58 @@ def test_what_must_not_be_added_up_in_silence_is_refused() -> None:
     )
 
 
+def test_a_comparison_has_a_row_for_each_criterion_adjusted_by_holm() -> None:
+    draw = np.random.default_rng(1)
+    size = 60
+    columns = {
+        "taste": draw.integers(1, 5, size) + np.array([1, 0] * (size // 2)),
+        "looks": draw.integers(1, 6, size),
+    }
+    frame = pl.DataFrame({"judge": range(size), "item": ["A", "B"] * 30, **columns})
+    by: dict[str, object] = {"design": "halves", "rng": 7}
+    found = eh.compare(frame, score=["taste", "looks"], **by)  # type: ignore[arg-type]  # any
+    for row in found.criteria:
+        alone = eh.compare(frame, score=row.name, **by)  # type: ignore[arg-type]  # any
+        assert row.p_value == alone.p_value
+        assert alone.difference is not None
+        assert (row.difference, row.low) == (
+            alone.difference.estimate,
+            alone.difference.low,
+        )
+    small, large = sorted(found.criteria, key=lambda row: row.p_value or 0.0)
+    assert small.p_adjusted == min(2 * (small.p_value or 0.0), 1)
+    assert large.p_adjusted == max(large.p_value or 0.0, small.p_adjusted)
+    assert "better by at least one criterion" in repr(found).replace("\n", " ")
+    assert "at least as good on every criterion" in str(found.certificate.to_dict())  # type: ignore[union-attr]  # there is
+    alone = eh.compare(frame, score="taste", **by)  # type: ignore[arg-type]  # any
+    assert (alone.criteria, "criteria" in alone.to_dict()) == ((), False)
+
+
+def test_marks_by_criterion_are_those_of_the_criterion_alone() -> None:
+    lacking = {"Taste": [*TASTE[:4], 5, 5], "Looks": LOOKS}
+    by: dict[str, object] = {"onto": (0, 100), "form": (1, 6), "passing": 50, "rng": 7}
+    frame = pl.DataFrame({**LABELS, **lacking})
+    found = eh.grade(frame, score=["Taste", "Looks"], **by)  # type: ignore[arg-type]  # any
+    alone = eh.grade(frame, score="Looks", **by)  # type: ignore[arg-type]  # any
+    assert found.criteria["Looks"].items == alone.items
+    marks = {row.item: row.mark for row in alone.items}
+    table = found.to_frame()
+    assert table["Looks mark"].to_list() == [marks[item] for item in table["item"]]
+    strict = eh.grade(frame, score=["Taste", "Looks"], pass_each=True, **by)  # type: ignore[arg-type]  # any
+    every = [found, *found.criteria.values()]
+    for row in strict.items:
+        standings = {
+            each.standing
+            for part in every
+            for each in part.items
+            if each.item == row.item
+        }
+        worst = next(word for word in ("below", "open", "above") if word in standings)
+        assert row.standing == worst
+    with pytest.raises(OptionError, match="pass_each must be left out without"):
+        eh.grade(frame, score="Looks", pass_each=True, **by)  # type: ignore[arg-type]  # any
+
+
 @pytest.mark.parametrize(
     ("score", "words"),
     [

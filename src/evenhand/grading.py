@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
@@ -64,6 +64,8 @@ TAIL = round((1 - LEVEL) / 2, 12)
 INTEGRATED, RATIOS = 100, np.linspace(-7.0, 7.0, 29)
 # Draws of values by orders alone, whose errors have no degrees of freedom to speak of.
 DRAWS, MANY = 2000, 10**6
+BY_CRITERION = ("item", "mark", "error", "low", "high", "standing")
+"""What is said of an item by each criterion."""
 # Halvings of where an interval ends.
 HALVINGS = 60
 # Squared errors are said to be larger from this on; by chance they often are a little.
@@ -144,6 +146,7 @@ class Grades(Reportable):
         notices: What the reader must know.
         titles: What people call an item.
         ratings: What was marked, for `report`.
+        criteria: Marks by each of several criteria alone, by the same rules.
     """
 
     items: tuple[Grade, ...]
@@ -158,6 +161,7 @@ class Grades(Reportable):
     notices: tuple[DataWarning, ...]
     titles: Mapping[Label, str]
     ratings: Ratings | None = field(default=None, compare=False)
+    criteria: Mapping[str, Grades] = field(default_factory=dict, compare=False)
 
     @property
     def assumes(self) -> str:
@@ -188,6 +192,22 @@ class Grades(Reportable):
             "because": self.because,
             "form": self.form,
             "assumes": self.assumes,
+            **(
+                {
+                    "criteria": [
+                        {
+                            "name": name,
+                            "grades": [
+                                {field: getattr(row, field) for field in BY_CRITERION}
+                                for row in grades.items
+                            ],
+                        }
+                        for name, grades in self.criteria.items()
+                    ]
+                }
+                if self.criteria
+                else {}
+            ),
             **tail(self),
         }
 
@@ -199,7 +219,15 @@ class Grades(Reportable):
             >>> grade(ratings, rng=7).to_frame()["mark"].to_list()
             [1.5]
         """
-        rows = [row._asdict() for row in self.items]
+        rows: list[dict[str, object]] = [row._asdict() for row in self.items]
+        for name, grades in self.criteria.items():
+            marks = {row.item: row for row in grades.items}
+            for row, mark in zip(rows, self.items, strict=True):
+                by = marks.get(mark.item)
+                row |= {
+                    f"{name} mark": by and by.mark,
+                    f"{name} error": by and by.error,
+                }
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def __repr__(self) -> str:
@@ -250,6 +278,7 @@ def grade(
     form: Range | None = None,
     anchors: Anchors | None = None,
     passing: float | None = None,
+    pass_each: bool = False,
     rounding: float | None = None,
     rng: RNGLike = None,
     **reading: Unpack[ReadingOptions],
@@ -269,6 +298,7 @@ def grade(
         anchors: Marks that are known, by item. One fixes the level; several that differ
             fix level and spread.
         passing: Pass mark: says who is above, below, or open by the 90% interval.
+        pass_each: Whether the pass mark is to be reached by each criterion as well.
         rounding: Round marks to a multiple of this, halves up.
         rng: Seed, generator or None; only marks by orders alone are drawn.
         reading: How to read a file or a dataframe, with the names that `read_ratings`
@@ -312,8 +342,18 @@ def grade(
     table[1, codes] = 0.0
     weighing = ratings.weighing(method, used=True)
     limits = onto if onto is not None or len(codes) else form
+    by: Any = {"onto": onto, "form": form, "passing": mark, "rounding": step}
+    criteria = _grade_criteria(ratings, seed, by)
+    items = _rows(ratings, table, codes, limits, mark, step)
+    if not isinstance(pass_each, bool) or (
+        pass_each and not (criteria and by["passing"])
+    ):
+        rule = "left out without a pass mark and criteria on one scale"
+        raise must_be("pass_each", rule, pass_each)
+    if pass_each:
+        items = tuple(_pass_each(row, criteria) for row in items)
     return Grades(
-        items=_rows(ratings, table, codes, limits, mark, step),
+        items=items,
         method=method,
         verdict=verdict,
         because=because,
@@ -324,7 +364,9 @@ def grade(
             "anchors": dict(zip(labels, marks.tolist(), strict=True)),
             "passing": mark,
             "rounding": step,
+            **({"pass_each": True} if pass_each else {}),
         },
+        criteria=criteria,
         seed=seed,
         certificate=certify(Claim("grades", method=method)),
         data=ratings.summary(),
@@ -332,6 +374,30 @@ def grade(
         titles=ratings.titles,
         ratings=ratings,
     )
+
+
+def _grade_criteria(
+    ratings: Ratings, seed: int, options: dict[str, Any]
+) -> dict[str, Grades]:
+    """Mark items by each criterion alone; of different scales, on its own."""
+    if ratings.criteria is None:
+        return {}
+    if ratings.criteria.summed:
+        options = {"rounding": options["rounding"]}
+    return {
+        name: grade(ratings.with_criteria(name), **options, rng=seed)
+        for name in ratings.criteria.names
+    }
+
+
+def _pass_each(row: Grade, criteria: Mapping[str, Grades]) -> Grade:
+    """Say that an item is above only if it is by the total and by each criterion."""
+    standings = [row.standing]
+    for grades in criteria.values():
+        standings += [by.standing for by in grades.items if by.item == row.item]
+    if "below" in standings:
+        return row._replace(standing="below")
+    return row._replace(standing="above" if {*standings} == {"above"} else "open")
 
 
 def _range(name: str, value: object) -> Range:

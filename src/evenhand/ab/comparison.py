@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
@@ -54,7 +55,7 @@ from evenhand.randomness import RNGLike, seed_as_rng, seed_from
 from evenhand.ratings import Ratings, is_frame, is_readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -109,6 +110,28 @@ class Summary(NamedTuple):
     shares: tuple[tuple[float, ...], ...] | None
 
 
+class CriterionTest(NamedTuple):
+    """What was found of two items by one criterion.
+
+    Attributes:
+        name: The criterion.
+        weight: How much it counts in the total.
+        difference: The first item's mean less the second's.
+        low: Lower end of its 95% interval.
+        high: Upper end.
+        p_value: Two-sided, for this criterion alone.
+        p_adjusted: Adjusted for the number of criteria (Holm).
+    """
+
+    name: str
+    weight: float
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    p_adjusted: float | None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Reportable):
     """Which of two items was output as better, and with what probability.
@@ -142,6 +165,7 @@ class Comparison(Reportable):
         certificate: What the result may claim.
         ratings: What was compared, a Ratings, Counts or two lists, for `report` and
             `plot`.
+        criteria: The difference by each of several criteria, for two items.
 
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)
@@ -177,6 +201,7 @@ class Comparison(Reportable):
     ratings: Ratings | Counts | tuple[Floats, Floats] | None = field(
         default=None, compare=False
     )
+    criteria: tuple[CriterionTest, ...] = ()
 
     @property
     def p_value(self) -> float | None:
@@ -221,6 +246,11 @@ class Comparison(Reportable):
                 if name not in P_VALUES
             },
             **({"sequential": watch} if watch else {}),
+            **(
+                {"criteria": [row._asdict() for row in self.criteria]}
+                if self.criteria
+                else {}
+            ),
             **({"chances": [*self.chances]} if self.pairs else {}),
             **({"pairs": [asdict(pair) for pair in self.pairs]} if self.pairs else {}),
             **tail(self),
@@ -417,6 +447,55 @@ def compare(
         sequential=watch,
         certificate=comparison_certificate(sides, chosen, declared, outcome),
         ratings=first if isinstance(first, Ratings | Counts) else sides.lists,
+        criteria=_by_criterion(
+            first,
+            functools.partial(
+                compare,
+                method=chosen,
+                items=sides.items,
+                test=test,
+                both=both,
+                design=design,
+                assignment=assignment,
+                rng=seed,
+            ),
+        ),
+    )
+
+
+def _by_criterion(
+    data: object, again: Callable[[Ratings], Comparison]
+) -> tuple[CriterionTest, ...]:
+    """Compare by each criterion alone, with p-values adjusted for their number."""
+    if not isinstance(data, Ratings) or data.criteria is None:
+        return ()
+    names, weights = data.criteria.names, data.criteria.weights
+    compared = [again(data.with_criteria(name)) for name in names]
+    p_values = [each.p_value for each in compared]
+    tested = np.array([each for each in p_values if each is not None])
+    # Holm: the k-th smallest times how many are not smaller, never falling.
+    order = np.argsort(tested, kind="stable")
+    steps = np.maximum.accumulate(tested[order] * np.arange(len(tested), 0, -1))
+    adjusted = np.empty(len(tested))
+    adjusted[order] = np.minimum(steps, 1.0)
+    each_adjusted = iter(adjusted.tolist())
+    return tuple(
+        CriterionTest(
+            name,
+            weight,
+            shift and shift.estimate,
+            shift and shift.low,
+            shift and shift.high,
+            p_value,
+            None if p_value is None else next(each_adjusted),
+        )
+        for name, weight, p_value, shift in zip(
+            names,
+            weights,
+            p_values,
+            [each.difference for each in compared],
+            strict=True,
+        )
     )
 
 

@@ -40,6 +40,7 @@ else:
     "Pass mark: says who is safely above, safely below, or too close to call.",
     float,
 )
+@deciding("--pass-each", "Pass by each of several criteria as well as by the total.")
 @deciding(
     "--rounding --round rounding STEP",
     "Round marks to a multiple of STEP, halves up.",

@@ -136,11 +136,43 @@ def comparison_lines(result: Comparison, *, explained: bool = False) -> list[str
     lines = [f"{winner} comes out ahead of {loser}{why}."]
     lines += [difference_sentence(result), *share_lines(result)]
     lines += watch_sentences(result)
+    lines += criterion_lines(result)
     if sentence := randomized_sentence(result):
         if picked_chance(result) < 0.5:
             lines[0] = f"{lines[0][:-1]} - by a rare draw: the scores favour {loser}."
         lines.append(sentence)
     return [*filter(None, lines), claim(result.certificate, explained=explained)]
+
+
+def criterion_lines(result: Comparison) -> list[str]:
+    """Say what was found by each criterion; nothing for one score.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> criterion_lines(compare([3], [2], method="mean", rng=7))
+        []
+    """
+    if not result.criteria:
+        return []
+    heads = ["criterion", "difference", "95% interval", "p", "p (Holm)"]
+    cells = [
+        [
+            printable(row.name),
+            "" if row.difference is None else figure(row.difference),
+            ""
+            if row.low is None or row.high is None
+            else f"{figure(row.low)} to {figure(row.high)}",
+            p_value_text(row.p_value),
+            p_value_text(row.p_adjusted),
+        ]
+        for row in result.criteria
+    ]
+    number = f"{len(result.criteria)} criteria"
+    return [
+        *align_columns([heads, *cells]),
+        "A small p of the total says that one item is better by at least one "
+        f"criterion. p (Holm) is corrected for the {number}: it says by which.",
+    ]
 
 
 def picked_chance(result: Comparison) -> float:

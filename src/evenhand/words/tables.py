@@ -287,6 +287,12 @@ def grades(result: Grades) -> TextTable:
         Number("scores"): [row.reviews for row in rows],
         Number("mean score"): [row.mean_score for row in rows],
     }
+    for criterion, by in result.criteria.items():
+        marks = {row.item: row for row in by.items}
+        columns[Number(criterion)] = [
+            f"{mark.mark:{form}} \u00b1{mark.error:.{digits}f}" if mark else ""
+            for mark in (marks.get(row.item) for row in rows)
+        ]
     return table(f"Marks ({plural(len(rows), 'item')})", _telling(columns))
 
 
