@@ -101,6 +101,14 @@ manifest.json   the hash of every file
 The decision stands in decision-1.json. The audit does not check that a report's page
 shows it; this file it compares with what evenhand writes, byte for byte.
 """
+SELECTING = {
+    **dict.fromkeys(("budget", "costs", "design", "fixed", "pool", "quotas")),
+    **dict.fromkeys(("distinct", "noise_free"), False),
+    "rule": "maximin",
+    "sealed_before": None,
+    "sensitivity": 0,
+}
+"""The parameters of a selection in the app, which only seals places and method."""
 FROM_RATINGS = ("pairing", "mean_ranks", "samples")
 """What the parameters of a decision note of the ratings; nobody chooses it."""
 
@@ -277,6 +285,11 @@ def _read(path: str | os.PathLike[str] | None, schema: str) -> Record | None:
     if not is_dict(value) or value.get("schema") != schema:
         raise RecordError(f"{name}: This must be a file of kind {schema}.")
     return dict(value)
+
+
+def _places(result: Mapping[str, Any], lists: Record) -> int:
+    """Return how many places there are: those of the lists, if items suffice."""
+    return int(min(int(str(lists["top"])), result["data"]["items"]))
 
 
 class _Bundle(Trail):
@@ -645,6 +658,8 @@ class _Bundle(Trail):
             sealed = as_method(lists["method"], RESULTS[job][0])
             noted = {name: used[name] for name in FROM_RATINGS if name in used}
             options = {**noted, **sealed.parameters(), "design": lists["design"]}
+            if lists["job"] == "select":
+                options = {**SELECTING, **noted, "places": _places(result, lists)}
             if lists["job"] == "rank":
                 top = min(lists["top"], result["data"]["items"])
                 options |= {"top": top, "distinct": lists["distinct"]}
@@ -657,6 +672,8 @@ class _Bundle(Trail):
     def _sealed_options(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a decision is to be made with again."""
         sealed = {"method": self.lists["method"]}
+        if self.lists["job"] == "select":
+            return sealed | {"places": _places(result, self.lists)}
         names = ("top", "distinct") if self.lists["job"] == "rank" else ()
         return sealed | {name: result["parameters"][name] for name in names}
 

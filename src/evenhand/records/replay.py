@@ -455,7 +455,8 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
 def _check_draw(trail: Trail, result: Record) -> str | None:
     """Hold a sealed draw against its seal; return its secret, "" if not revealed."""
     seal = (result.get("draw") or {}).get("seal")
-    if result["schema"] != SELECTION or {seal, trail.seal} == {None}:
+    by_log = trail.sealed is not None and seal is None
+    if result["schema"] != SELECTION or by_log or {seal, trail.seal} == {None}:
         return None
     revealed = trail.secret and seal_of(trail.secret)
     for step, stated in (("draw seal", trail.seal), ("draw secret", revealed)):

@@ -19,6 +19,7 @@ from evenhand.errors import EvenhandError
 from evenhand.formats.reading import read_ratings
 from evenhand.lazy import lazy
 from evenhand.ranking.ranking import rank
+from evenhand.ranking.selection import select
 from evenhand.records.record import (
     assignment_from,
     decision_record,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from evenhand.diagnosis import check as diagnosis
     from evenhand.diagnosis.check import Check
     from evenhand.ranking.ranking import Ranking
+    from evenhand.ranking.selection import Selection
     from evenhand.ratings import Ratings
 else:
     diagnosis = lazy("evenhand.diagnosis.check")
@@ -119,9 +121,11 @@ def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
         "assignment": drawn,
         "rng": task["seed"],
     }
-    result: Ranking | Comparison
-    if task["job"] == "rank":
-        top = min(task["top"], ratings.n_items)
+    result: Ranking | Comparison | Selection
+    top = min(task["top"] or 1, ratings.n_items)
+    if task["job"] == "select":
+        result = select(ratings, places=top, **options)
+    elif task["job"] == "rank":
         result = rank(ratings, top=top, distinct=task["distinct"], **options)
     else:
         result = compare(ratings, **options)
@@ -150,7 +154,7 @@ def _assignment(task: dict[str, Any]) -> Assignment:
     return verify(drawn, task["secret"], task["seal"])
 
 
-def _report(result: Ranking | Comparison | Check) -> str:
+def _report(result: Ranking | Comparison | Selection | Check) -> str:
     """Return the page that the command line writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"

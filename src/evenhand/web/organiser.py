@@ -16,6 +16,7 @@ from starlette.responses import Response as PlainResponse
 from evenhand.designs.drawing import seal_of
 from evenhand.errors import EvenhandError
 from evenhand.formats.lists import csv_line, safe_cell
+from evenhand.ranking.selection import SCHEMA as SELECTION
 from evenhand.records.bundle import collect, ratings_csv
 from evenhand.records.log import nonces_in, public_value_in, seed_from
 from evenhand.records.people import names_record
@@ -44,6 +45,7 @@ from evenhand.web.states import COLLECTED, refusal, undo_until
 from evenhand.web.store import link_token
 from evenhand.web.writer import FAILURES, RefusedError, UnsavedError
 from evenhand.words.lines import from_json, headline
+from evenhand.words.selections import selection_headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -381,6 +383,8 @@ def headline_of(
 ) -> tuple[str, list[str]]:
     """Return what the report of a decision says first, for other pages."""
     titles = {str(row[0]): str(row[1]) for row in lists["items"]}
+    if result["schema"] == SELECTION:
+        return selection_headline(result["rows"], result["places"], titles)
     # Labels that look like formulas have a quote before them in the ratings.
     judged = {str(label) for label in result.get("order", titles)}
     lost = [

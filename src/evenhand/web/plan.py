@@ -6,7 +6,8 @@ by codes that follow from a key that was drawn before, never by name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import OptionError, quote
@@ -30,8 +31,12 @@ if TYPE_CHECKING:
 
     from evenhand.claims import Json
 
-JOBS = ("compare", "rank")
-METHODS = {"compare": ("guarded", "votes", "mean"), "rank": ("adaptive", "safe")}
+JOBS = ("compare", "rank", "select")
+METHODS = {
+    "compare": ("guarded", "votes", "mean"),
+    "rank": ("adaptive", "safe"),
+    "select": ("adaptive",),
+}
 FEWEST = 3
 FEW_LEFT = 5
 MOST_PLACES = 2000
@@ -59,6 +64,7 @@ DEFAULTS: dict[str, str] = {
     "begin": "at-once",
     "public_value": "",
     "places": "0",
+    "own": "",
 }
 
 
@@ -73,9 +79,9 @@ class EvaluationPlan:
         people: Who rates.
         reserves: Who may step in, in any order.
         conflicts: Name and label of each conflict of interest.
-        job: "compare" or "rank".
+        job: "compare", "rank" or "select".
         per_reviewer: Items for each reviewer.
-        top: How many are to be chosen, for "rank".
+        top: How many are to be chosen, unless two are compared.
         scale: What reviewers rate on.
         method: How it is decided.
         keep_unfinished: Whether ratings of those who did not finish count.
@@ -123,7 +129,7 @@ class EvaluationPlan:
 
     def options(self) -> dict[str, Any]:
         """Return what the draw is made with, beside items and reviewers."""
-        size = self.per_reviewer if self.job == "rank" else None
+        size = None if self.job == "compare" else self.per_reviewer
         return {"design": self.design, "per_reviewer": size}
 
 
@@ -165,6 +171,9 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Evaluation
     conflicts = read_conflicts(
         fields["conflicts"], names, [item.label for item in items]
     )
+    if fields["own"]:
+        items, own = take_out_own(items, [*people, *reserves])
+        conflicts += own
     method = fields["method"] and _one_of(
         f"The method to {job}", fields["method"], METHODS[job]
     )
@@ -175,7 +184,7 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Evaluation
         items=tuple(items),
         people=tuple(people),
         reserves=tuple(reserves),
-        conflicts=tuple(conflicts),
+        conflicts=tuple(sorted(set(conflicts))),
         job=job,
         per_reviewer=_whole("Items for each reviewer", fields["per_reviewer"], 1, 1000),
         top=min(top, max(1, len(items))),
@@ -191,6 +200,47 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Evaluation
     )
 
 
+def take_out_own(
+    items: Sequence[Item], people: Sequence[Person]
+) -> tuple[list[Item], list[tuple[str, str]]]:
+    """Find whose work each item is, and take the names out of what others see.
+
+    Args:
+        items: The items; the title of each names who made it, apart by a comma, a
+            semicolon or a tab, by name or e-mail address.
+        people: Who rates.
+
+    Returns:
+        The items without these names; and reviewer and item of each conflict.
+
+    Raises:
+        OptionError: If no item names anybody.
+
+    Examples:
+        >>> take_out_own([Item("t1", "On trees, Anna")], [Person("Anna")])
+        ([Item(label='t1', title='On trees', url='')], [('Anna', 't1')])
+    """
+    names = {plain_name(person.name): person.name for person in people}
+    names |= {
+        plain_name(person.email): person.name for person in people if person.email
+    }
+    kept, conflicts = [], []
+    for item in items:
+        cells = [cell.strip() for cell in re.split(r"[\t;,]", item.title)]
+        authors = [
+            names[plain_name(cell)] for cell in cells if plain_name(cell) in names
+        ]
+        conflicts += [(name, item.label) for name in authors]
+        others = [cell for cell in cells if plain_name(cell) not in names]
+        kept.append(replace(item, title=", ".join(others)) if authors else item)
+    if not conflicts:
+        raise OptionError(
+            "No item names a reviewer, so nobody's own work is known. Write behind "
+            "each title a comma and the name of who made it."
+        )
+    return kept, conflicts
+
+
 def require_complete(plan: EvaluationPlan) -> None:
     """Refuse a plan that cannot be sealed.
 
@@ -202,24 +252,25 @@ def require_complete(plan: EvaluationPlan) -> None:
             f"To compare there must be two items, got {len(plan.items)}. Choose rank "
             "for more."
         )
-    if plan.job == "rank" and len(plan.items) < FEWEST:
+    many = plan.job != "compare"
+    if many and len(plan.items) < FEWEST:
         raise OptionError(
-            f"To rank there must be at least {FEWEST} items, got {len(plan.items)}. "
-            "Choose compare for two."
+            f"To {plan.job} there must be at least {FEWEST} items, got "
+            f"{len(plan.items)}. Choose compare for two."
         )
     if len(plan.people) <= 1:
         raise OptionError(
             f"There must be at least two reviewers, got {len(plan.people)}."
         )
-    if plan.job == "rank" and plan.per_reviewer > len(plan.items):
+    if many and plan.per_reviewer > len(plan.items):
         raise OptionError(
             f"Nobody can rate {plan.per_reviewer} of {len(plan.items)} items."
         )
-    if plan.job == "rank" and plan.top >= len(plan.items):
+    if many and plan.top >= len(plan.items):
         raise OptionError(
             f"How many are chosen must be less than the {len(plan.items)} items."
         )
-    if plan.job == "compare" and plan.conflicts:
+    if not many and plan.conflicts:
         raise OptionError("Conflicts can be kept to only where many items are ranked.")
     reserve_names = {person.name for person in plan.reserves}
     if any(name in reserve_names for name, _ in plan.conflicts):
@@ -284,7 +335,7 @@ def lists_record(plan: EvaluationPlan, key: str) -> dict[str, Json]:
             "job": plan.job,
             "design": plan.design,
             "per_reviewer": plan.options()["per_reviewer"],
-            "top": plan.top if plan.job == "rank" else None,
+            "top": None if plan.job == "compare" else plan.top,
             "scale": plan.scale.to_dict(),
             "method": plan.decided_by,
             "distinct": plan.distinct,

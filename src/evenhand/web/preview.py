@@ -24,6 +24,7 @@ from evenhand.lab.simulation import simulate
 from evenhand.method import as_method
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.methods import Answer, RankMethod
+from evenhand.ranking.selection import select
 from evenhand.ratings import Ratings
 from evenhand.web.plan import METHODS, narrow_choice, require_complete
 
@@ -97,6 +98,11 @@ def _claim(plan: EvaluationPlan, drawn: Assignment, method: str) -> str:
     people = [reviewer for reviewer, _ in drawn.rows]
     items = [item for _, item in drawn.rows]
     ratings = Ratings(people, items, [float(place[item]) for item in items])
+    if plan.job == "select":
+        top = min(plan.top, ratings.n_items)
+        return select(
+            ratings, places=top, method=method, assignment=drawn, rng=1
+        ).certificate.sentence
     if plan.job == "compare":
         comparison = compare(ratings, method=method, assignment=drawn, rng=1)
         certificate = comparison.certificate

@@ -9,16 +9,20 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from evenhand.designs.drawing import SEAL_PREFIX
-from evenhand.errors import align_columns
+from evenhand.errors import align_columns, plural
 from evenhand.method import as_method
 from evenhand.ranking.lineup import number_blocks
 from evenhand.ranking.lotteries import SelectionRule
 from evenhand.words import cards, pictures, tables
 from evenhand.words.pictures import BarList, BarRow
-from evenhand.words.text import name, one_precision, sentences
+from evenhand.words.text import join_names, name, one_precision, sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from evenhand.ranking.selection import Selection
 
 # Colours of the groups, what stands above their rows, and what became of an item.
@@ -41,6 +45,51 @@ def statements(result: Selection, block: str, **more: object) -> tuple[str, ...]
     more |= {**facts(result), "result": result, "summary": summary}
     more |= {"money": "{:,.12g}".format}
     return sentences("selection", block, more, html=False)
+
+
+def selection_headline(
+    rows: Sequence[Mapping[str, Any]], places: int, titles: Mapping[str, str]
+) -> tuple[str, list[str]]:
+    """Say what a selection that was kept as JSON decided, for a page.
+
+    Args:
+        rows: Its items.
+        places: How many places there are.
+        titles: Titles of items.
+
+    Returns:
+        The sentence above a decision, and those that follow it.
+
+    Examples:
+        >>> row = {"group": "in", "drawn": True, "item": "x", "chance_exact": "1"}
+        >>> selection_headline([row], 1, {})[1]
+        [Markup('In without a draw (1): <bdi>x</bdi>.')]
+    """
+    lottery = [row for row in rows if row["group"] == "lottery"]
+    groups = {
+        "In without a draw": [row for row in rows if row["group"] == "in"],
+        "Drawn": [row for row in lottery if row["drawn"]],
+        "Not drawn": [row for row in lottery if not row["drawn"]],
+    }
+    lines: list[str] = []
+    for heading, members in groups.items():
+        words = [
+            Markup("{} ({})").format(
+                name(row["item"], titles.get(str(row["item"]))),
+                f"chance {row['chance_exact']}",
+            )
+            if row["group"] == "lottery"
+            else name(row["item"], titles.get(str(row["item"])))
+            for row in members
+        ]
+        if words:
+            all_of_them = join_names(words, len(words))
+            lines.append(
+                Markup("{} ({}): {}.").format(heading, len(words), all_of_them)
+            )
+    certain, drawn = len(groups["In without a draw"]), len(groups["Drawn"])
+    sentence = f"{plural(places, 'place')}: {certain} without a draw"
+    return f"{sentence}, {drawn} drawn by lot from {len(lottery)}.", lines
 
 
 def item_rows(result: Selection) -> BarList:
