@@ -242,8 +242,12 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
     return numbers, numeric.is_null().to_numpy()
 
 
-def time_series(values: object, what: str, source: Source) -> pl.Series:
+def time_series(
+    values: object, what: str, source: Source, *, gaps: bool = False
+) -> pl.Series:
     """Return times as numbers that grow with them; numbers stay as they are.
+
+    Times are in microseconds. Empty cells are refused, or with gaps infinite.
 
     Examples:
         >>> time_series(["2026-05-01", "2026-05-03"], "day", Source()).diff().to_list()
@@ -252,6 +256,8 @@ def time_series(values: object, what: str, source: Source) -> pl.Series:
     native = nw.from_native(values, allow_series=True, pass_through=True)
     listed = column_values(native) if isinstance(native, nw.Series) else list(native)  # type: ignore[call-overload]  # a column
     series = as_series(listed)
+    if series.dtype in (pl.Date, pl.Datetime):
+        series = series.cast(pl.Datetime("us"))
     if series.dtype.is_temporal():
         numbers = series.to_physical().cast(pl.Float64)
     else:
@@ -262,8 +268,11 @@ def time_series(values: object, what: str, source: Source) -> pl.Series:
                 times = times.str.to_datetime(time_unit="us", strict=False)
                 numbers = times.to_physical().cast(pl.Float64)
     rule = f"{what} must be a number, or a time such as 2026-11-18 09:30, got"
-    empty = (~numbers.is_finite()).fill_null(value=True).arg_true()
-    if len(empty):
+    unread = (~numbers.is_finite()).fill_null(value=True)
+    if gaps:
+        unread &= series.cast(pl.String).str.strip_chars().fill_null("") != ""
+        numbers = numbers.fill_nan(None).fill_null(math.inf)
+    if len(empty := unread.arg_true()):
         raise source.each((row, f"{rule} {quote(series[row])}", "") for row in empty)
     return numbers
 
@@ -549,7 +558,7 @@ WIDER: dict[str, frozenset[str]] = {
     }.items()
 }
 """Names that people use beside these; they count where no column has one of these."""
-WATCHED = ("order", "probability")
+WATCHED = ("order", "answered", "probability")
 """What a comparison that is watched may need besides."""
 UNSAID = frozenset({"id", "name", "number", "no", "nr", "uid", "input", "answer"})
 """Words that do not say what a column holds."""
@@ -570,6 +579,7 @@ class Columns:
     tie: str = ""
     cluster: str = ""
     order: str = ""
+    answered: str = ""
     probability: str = ""
 
     @property

@@ -83,7 +83,7 @@ TOGETHER = (
     "If several columns name the reviewer together, name them all, as in reviewer= or "
     "--reviewer judge+prompt."
 )
-WATCHES = ("order", "probabilities")
+WATCHES = ("order", "answered", "probabilities")
 BY_ROW = (
     "item_codes",
     "preference",
@@ -143,6 +143,7 @@ class WatchOptions(ReadingOptions, total=False):
     """What a comparison that is watched reads besides."""
 
     order: str | None
+    answered: str | None
     probability: str | None
 
 
@@ -180,6 +181,7 @@ class Ratings:
         order: When each item was assigned, a number that grows with time, or None.
         criteria: Names, weights and scores of the criteria whose total `scores` are, or
             None.
+        answered: When each score came in, likewise, or None.
         probabilities: With which the first of two items was to be assigned, or None.
         unrated_labels: Items that were named, but without any score; left out.
         notices: What was left out while reading, and why.
@@ -806,9 +808,11 @@ class Ratings:
         if "cluster" in rows.columns:
             self.cluster_codes = frozen(code_labels(rows["cluster"])[1][order])
         self.order: Scores | None = None
+        self.answered: Scores | None = None
         self.probabilities: Scores | None = None
-        if "order" in rows.columns:
-            self.order = frozen(rows["order"].to_numpy()[order])
+        for name in ("order", "answered"):
+            if name in rows.columns:
+                setattr(self, name, frozen(rows[name].to_numpy()[order]))
         if "probability" in rows.columns:
             self.probabilities = frozen(rows["probability"].to_numpy()[order])
 
@@ -1121,9 +1125,10 @@ def _rated_rows(
         for part, name in called.items()
         if name
     }
-    if names.order:
-        times = time_series(columns[names.order], names.order, source)
-        series["order"], called["order"] = times, names.order
+    for part in ("order", "answered"):
+        if name := getattr(names, part):
+            times = time_series(columns[name], name, source, gaps=part == "answered")
+            series[part], called[part] = times, name
     numeric = {"value": names.score or names.rank, "weight": names.weight}
     for part, name in (numeric | {"probability": names.probability}).items():
         if name:

@@ -15,7 +15,17 @@ import polars as pl
 import pytest
 
 import evenhand as eh
-from evenhand.ab.evidence import STEEPNESS, Monitor, bets, log_factors, places, watch
+from evenhand.ab.evidence import (
+    STEEPNESS,
+    Monitor,
+    bets,
+    lead,
+    log_factors,
+    places,
+    watch,
+    watch_blocks,
+)
+from evenhand.ab.law import count_sides
 from evenhand.errors import EvenhandError
 from tests.commands import run
 
@@ -151,6 +161,54 @@ def test_the_order_of_answers_is_no_order_of_bets() -> None:
     # Item 1 is answered first: of those who answered now nine in ten have it.
     share, q = Fraction(9, 10), Fraction(9, 10)
     assert share * q / HALF + (1 - share) * (1 - q) / HALF > Fraction(16, 10)
+
+
+def exact_lead(items: Items, scores: Past) -> Fraction:
+    """Return the lead of a block, as the exact number that its float is."""
+    sides = [
+        np.array([s for s, first in zip(scores, items, strict=True) if first == side])
+        for side in (True, False)
+    ]
+    return Fraction(lead(*count_sides(*sides)))
+
+
+@pytest.mark.parametrize("halves_within", [False, True])
+def test_the_lead_of_a_block_has_no_positive_mean(halves_within: bool) -> None:  # noqa: FBT001 - of pytest
+    # Every table of what four reviewers on three levels would give.
+    draws = list(product((True, False), repeat=4))
+    if halves_within:
+        draws = [z for z in draws if sum(z) == 2]
+    for table in product(PAIRS, repeat=4):
+        total = Fraction()
+        for items in draws:
+            scores = tuple(
+                pair[not first] for pair, first in zip(table, items, strict=True)
+            )
+            total += exact_lead(items, scores)
+        assert total <= 0, table
+
+
+def test_unequal_coins_and_days_of_answers_are_no_blocks() -> None:
+    # Equal items, a ramp within the block: who scores high gets the first item with
+    # probability 3/4, who scores low with 1/4.
+    mean = Fraction()
+    for items in product((True, False), repeat=2):
+        chance = Fraction(1)
+        for first, share in zip(items, (Fraction(3, 4), Fraction(1, 4)), strict=True):
+            chance *= share if first else 1 - share
+        mean += chance * exact_lead(items, (2.0, 1.0))
+    assert mean > 0
+    # Coins; the first item is answered at once, the second at once by low scorers only.
+    mean = Fraction()
+    for items in product((True, False), repeat=2):
+        seen = [
+            (first, score)
+            for first, score in zip(items, (1.0, 2.0), strict=True)
+            if first or score == 1
+        ]
+        sides, marks = zip(*seen, strict=True) if seen else ((), ())
+        mean += Fraction(1, 4) * exact_lead(sides, marks)
+    assert mean > 0
 
 
 def test_a_day_of_one_halves_design_is_no_block() -> None:
@@ -306,9 +364,19 @@ def test_the_order_of_people_assigned_at_once_is_of_no_matter() -> None:
     [
         ({"design": "coins"}, "Name its column with order= or --order"),
         ({"order": "when"}, "declare design 'coins', or name their column"),
+        ({"order": "when", "design": "halves"}, "planned= or --planned"),
+        ({"order": "when", "planned": (9, 9)}, "for halves, and for nothing else"),
         (
-            {"order": "when", "design": "halves"},
-            "use evenhand.Monitor, with the places",
+            {"order": "when", "design": "halves", "planned": (200, 9)},
+            r"planned must be at least \d+ and \d+, got \(200, 9\)",
+        ),
+        (
+            {"order": "when", "design": "coins", "window": "2 weeks"},
+            "window must be a time such as 3d",
+        ),
+        (
+            {"order": "when", "design": "coins", "window": "3d"},
+            "answered= or --answered",
         ),
         (
             {"order": "variant", "design": "coins"},
@@ -331,6 +399,88 @@ def test_times_are_read_as_times() -> None:
     days = eh.compare(frame, order="day", **by_day, **COLUMNS).sequential
     numbered = frame.with_columns(number=pl.col("when") // 20)
     assert days == eh.compare(numbered, order="number", **by_day, **COLUMNS).sequential
+
+
+def test_planned_halves_are_watched_as_by_a_monitor() -> None:
+    frame = ab_frame().with_columns(
+        half=np.random.default_rng(4).permuted([0, 1] * 200)
+    )
+    monitor = Monitor((0, 1), "halves", planned=(210, 220))
+    for item, score in frame.select("half", "stars").rows():
+        monitor.add(item, score)
+    named: Any = {**COLUMNS, "item": "half", "order": "when", "sequential": True}
+    more: Any = {"design": "halves", "planned": (210, 220)}
+    watch_of_all = eh.compare(frame, **named, **more).sequential
+    assert watch_of_all is not None
+    assert watch_of_all.e_value == pytest.approx(monitor.state.e_value, rel=1e-9)
+
+
+def test_matched_pairs_are_blocks() -> None:
+    rng = np.random.default_rng(5)
+    is_b = np.stack([first := rng.random(80) < 0.5, ~first], axis=1).ravel()
+    frame = pl.DataFrame(
+        {
+            "variant": np.where(is_b, "B", "A"),
+            "stars": rng.normal(size=160) + is_b,
+            "who": np.arange(160),
+            "pair": np.arange(160) // 2,
+            "when": np.arange(160),
+        }
+    )
+    more: Any = {"reviewer": "who", "pair": "pair", "design": "matched"}
+    result = eh.compare(
+        frame, **COLUMNS, **more, order="when", sequential=True
+    ).sequential
+    pairs = frame["stars"].to_numpy().reshape(80, 2)
+    signs = np.sign(pairs[:, 0] - pairs[:, 1]) * np.where(is_b[::2], -1, 1)
+    assert result == watch_blocks(signs.tolist(), [2] * 80, ("A", "B"))
+    assert result is not None
+    assert result.settled == "B"
+
+
+def test_late_answers_and_those_who_still_have_time_do_not_count() -> None:
+    took = np.random.default_rng(6).exponential(30, 400)
+    frame = ab_frame().with_columns(came=pl.col("when") + pl.Series(took))
+    named: Any = {**COLUMNS, "order": "when", "design": "coins", "sequential": True}
+    result = eh.compare(frame, **named, answered="came", window=60)
+    now = float((np.arange(400) + took).max())
+    kept = frame.filter((pl.Series(took) <= 60) & (pl.col("when") <= now - 60))
+    alone = eh.compare(kept, **named).sequential
+    assert result.sequential == alone
+    facts = {notice.code: notice.facts for notice in result.notices}["outside_window"]
+    assert facts["items"] == ["A", "B"]
+    assert sum(facts["in_time"]) == kept.height  # type: ignore[arg-type]
+
+
+def test_answer_times_alone_are_an_assumption_with_shares() -> None:
+    named: Any = {**COLUMNS, "answered": "when", "design": "coins", "sequential": True}
+    result = eh.compare(ab_frame(), **named)
+    facts = {notice.code: notice.facts for notice in result.notices}
+    assert str(facts["ordered_by_answers"]["shares"]).count("%") == 5
+
+
+def test_counts_by_day_are_blocks(tmp_path: Path) -> None:
+    frame, counted = ab_frame(times=400), str(tmp_path / "counts.csv")
+    table = str(tmp_path / "ab.csv")
+    frame.with_columns(who=pl.int_range(400)).write_csv(table)
+    columns = ("--reviewer", "who", "--item", "variant", "--score", "stars")
+    done = run("count", table, *columns, "--by", "day", "-o", counted)
+    assert done.exit_code == 0, done.output
+    watched: Any = {"sequential": True, "design": "coins", "order": "day", "rng": 7}
+    result = eh.compare(counted, **watched).sequential
+    leads, sizes = [], []
+    for day in sorted(set(frame["day"]), key=lambda text: int(text.split("-")[-1])):
+        block = frame.filter(pl.col("day") == day)
+        sides = (
+            block.filter(pl.col("variant") == item)["stars"].to_numpy() for item in "AB"
+        )
+        leads.append(lead(*count_sides(*sides)))
+        sizes.append(block.height)
+    assert result == watch_blocks(leads, sizes, ("A", "B"))
+    with pytest.raises(EvenhandError, match="a day of one draw of halves is not"):
+        eh.compare(counted, **{**watched, "design": "halves"})
+    with pytest.raises(EvenhandError, match="evenhand count --by day"):
+        eh.compare(eh.read_counts(counted), sequential=True, design="coins")
 
 
 def test_the_record_of_a_watch_is_audited(tmp_path: Path) -> None:

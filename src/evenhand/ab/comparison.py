@@ -311,7 +311,7 @@ class Comparison(Reportable):
 
 @seed_as_rng
 @working("Comparing")
-def compare(
+def compare(  # noqa: PLR0913 - a keyword for each option of the command line
     first: Data | Counts | Scores,
     second: Scores | None = None,
     *,
@@ -324,6 +324,8 @@ def compare(
     assignment: Assignment | None = None,
     sequential: bool = False,
     alpha: float = 0.05,
+    planned: Sequence[int] | None = None,
+    window: float | str | None = None,
     rng: RNGLike = None,
     **reading: Unpack[WatchOptions],
 ) -> Comparison:
@@ -359,6 +361,10 @@ def compare(
             items were assigned (of equal times no one counts as earlier), `probability`
             that of the probability of items[0], if it was not a fair coin's.
         alpha: Chance that a sequential comparison ever names an item that is no better.
+        planned: For a sequential one of halves, how many reviewers each item was
+            planned to have; never the counts at hand.
+        window: For a sequential one, how long an answer may take, such as "3d", "12h"
+            or "30min"; `answered` names the column of when it came.
         rng: Seed, Generator or SeedSequence.
         reading: How to read a file or a dataframe, with the names that `read_ratings`
             has: `reviewer`, `item`, `score`, `rows`, `scale`, ...
@@ -393,6 +399,8 @@ def compare(
         first = counts_or_ratings(first, compare, **reading)
     if not isinstance(sequential, bool):
         raise must_be("sequential", "True or False", sequential)
+    unused = None if sequential else (planned or window)
+    refuse_option("planned and window", unused, "unless sequential")
     chosen = as_method(method, Rule)
     if both is not None:
         choice("both", *BOTH)(both)
@@ -406,6 +414,7 @@ def compare(
     if isinstance(first, Ratings | Counts) and has_arms(first, items):
         options: dict[str, Any] = {"test": test, "both": both, "control": control}
         options |= {"sequential": sequential, "alpha": alpha}
+        options |= {"planned": planned, "window": window}
         return _compare_arms(first, items, chosen, declared, seed, **options)
     refuse_option("control", control, "for two items")
     sides = _sides(first, second, items, chosen, both, declared)
@@ -417,9 +426,12 @@ def compare(
     ordinal = sides.verdict is not None or (ratings and ratings.kind != "scores")
     watch = None
     if sequential:
-        watch = evidence.watch_ratings(first, sides.items, declared, alpha)
+        more: Any = {"planned": planned, "window": window}
+        watch = evidence.watch_ratings(first, sides.items, declared, alpha, **more)
     used: dict[str, Json] = {"pairing": outcome.pairing, "test": test, "both": both}
-    used |= {"sequential": True, "alpha": alpha} if sequential else {}
+    if sequential:
+        used |= {"sequential": True, "alpha": alpha, "window": window}
+        used |= {"planned": planned and [*planned]}
     return Comparison(
         items=sides.items,
         winner=sides.items[0 if outcome.first_wins else 1],
@@ -440,6 +452,7 @@ def compare(
             *sides.notices,
             *outcome.notices,
             *warnings,
+            *(evidence.watch_notices(first, sides.items, window) if sequential else ()),
         ),
         scores=None if ordinal else _summary(sides.first, sides.second),
         difference=None if ordinal else shift,
@@ -548,8 +561,11 @@ def _compare_arms(
         test, shift, _ = _test(sides, chosen, asks, declared.design, seed)
         rows.append((labels, cast("PValues", test), shift))
         if options["sequential"]:
-            more = options["alpha"], arms.items
-            watches.append(evidence.watch_ratings(data, labels, declared, *more))
+            among = options["alpha"], arms.items
+            more = {name: options[name] for name in ("planned", "window")}
+            watches.append(
+                evidence.watch_ratings(data, labels, declared, *among, **more)
+            )
     used = {
         name: value
         for name, value in options.items()
@@ -558,6 +574,7 @@ def _compare_arms(
     if not options["sequential"]:
         del used["alpha"]
     by_design = declared.design_name
+    late = evidence.watch_notices(data, arms.items[:2], options["window"])
     return Comparison(
         items=arms.items,
         winner=arms.items[picked.place],
@@ -569,7 +586,7 @@ def _compare_arms(
         parameters={**chosen.parameters(), **used, "design": by_design},
         seed=seed,
         data=arms.data,
-        notices=(*_turnout_notices(arms, declared), *arms.notices),
+        notices=(*_turnout_notices(arms, declared), *arms.notices, *late),
         scores=_summary(*tables),
         test=replace(
             any_difference(arms, by_design, seed),

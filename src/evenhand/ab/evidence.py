@@ -18,14 +18,20 @@ from __future__ import annotations
 import bisect
 import copy
 import math
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from evenhand.ab._sides import scored_alone
+from evenhand.ab.law import ScoreCounts, count_sides
+from evenhand.claims import DataWarning
+from evenhand.engines.counts import Counts
 from evenhand.errors import (
     OptionError,
     RatingsError,
@@ -38,7 +44,7 @@ from evenhand.errors import (
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evenhand.arrays import Codes, Flags, Floats
     from evenhand.claims import Json, Label
@@ -50,6 +56,13 @@ SLOPES = np.array([*STEEPNESS, *(-slope for slope in STEEPNESS)])
 # length remembers two thousand numbers and follows a drift.
 REMEMBERED = 1000
 SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+# Shares of a block's lead that are staked; the lead that counts as whole, in its
+# standard errors.
+STAKES = np.array([0.1, 0.3, 0.6, 0.9])
+RATES, WHOLE_LEAD = np.array([*STAKES, *-STAKES]), 2.0
+UNITS = {"": 1.0, "min": 6e7, "h": 3.6e9, "d": 8.64e10}
+# Parts of time in which the share of the first item is shown.
+PARTS = 5
 # Points of the chart; scores above which no interval is worked out; its bisections.
 POINTS, MOST_SCORES, HALVINGS = 500, 100_000, 50
 
@@ -193,27 +206,111 @@ def watch(
     times = np.arange(len(scores), dtype=np.float64) if times is None else times
     ends = np.append(np.flatnonzero(np.diff(times)), len(scores) - 1)
     sums = np.cumsum(log_factors(first, places(scores, times), probability), axis=0)
-    logs = mix(sums[ends])
-    either = logs[:, 2]
-    reached = np.flatnonzero(either >= -math.log(alpha))
+    whole = _sum_up(mix(sums[ends]), ends + 1, items, alpha)
+    if not interval:
+        return whole
+    span = _interval(first, scores, probability, alpha, times, ends)
+    return replace(whole, interval=span)
+
+
+def _sum_up(
+    logs: Floats, numbers: Codes, items: Sequence[Label], alpha: float
+) -> Sequential:
+    """Say what the evidence shows, from its logarithms after so many scores."""
+    reached = np.flatnonzero(logs[:, 2] >= -math.log(alpha))
     settled_at = int(reached[0]) if len(reached) else None
-    settled = None if settled_at is None else items[_second_leads(logs[settled_at])]
     shown = np.unique(np.linspace(0, len(logs) - 1, POINTS).astype(int))
-    looks = (Look(int(ends[at]) + 1, *_safe_exp(logs[at])) for at in shown.tolist())
+    looks = (Look(int(numbers[at]), *_safe_exp(logs[at])) for at in shown.tolist())
     e_first, e_second, e_value = _safe_exp(logs[-1])
     return Sequential(
         e_first,
         e_second,
         e_value,
         **_p_values(logs.max(axis=0)),
-        settled=settled,
-        settled_at=None if settled_at is None else int(ends[settled_at]) + 1,
-        interval=_interval(first, scores, probability, alpha, times, ends)
-        if interval
-        else None,
+        settled=None if settled_at is None else items[_second_leads(logs[settled_at])],
+        settled_at=None if settled_at is None else int(numbers[settled_at]),
+        interval=None,
         alpha=alpha,
         looks=tuple(looks),
     )
+
+
+def lead(first: ScoreCounts, second: ScoreCounts) -> float:
+    """Return the first item's lead in a block, from -1 to 1; 0 if an item has no score.
+
+    It is the share of pairs won less the share lost, over two standard errors (that of
+    equal items without ties), cut at 1. It never falls when a score of the first item
+    rises or one of the second falls, and turns round when the two swap.
+
+    Examples:
+        >>> lead(*count_sides([3, 4], [1, 4])), lead(*count_sides([3], [1]))
+        (0.38729833462074165, 1.0)
+    """
+    sizes = first.size, second.size
+    if not all(sizes):
+        return 0.0
+    below = np.concatenate([[0], np.cumsum(second.counts)])
+    sides = (np.searchsorted(second.levels, first.levels, side) for side in SIDES)
+    wins, ties_and_wins = (int(first.counts @ below[side]) for side in sides)
+    share = (wins + ties_and_wins) / (sizes[0] * sizes[1]) - 1
+    error = math.sqrt((sum(sizes) + 1) / (3 * sizes[0] * sizes[1]))
+    return max(-1.0, min(1.0, share / min(1.0, WHOLE_LEAD * error)))
+
+
+def watch_blocks(
+    leads: Sequence[float],
+    numbers: Sequence[int],
+    items: Sequence[Label],
+    alpha: float = 0.05,
+) -> Sequential:
+    """Work out the evidence of blocks, each assigned by itself, in their order.
+
+    The law of a block's assignment, given the blocks before it, may not change when the
+    two items swap: fair coins, or halves, pairs or panels drawn within the block.
+
+    Args:
+        leads: What `lead` is of each block.
+        numbers: How many scores each block has.
+        items: Labels of the two items.
+        alpha: Chance of ever naming an item that is not better.
+
+    Examples:
+        >>> watch_blocks([1.0] * 9, [40] * 9, "AB").settled_at
+        320
+    """
+    logs = np.log1p(np.multiply.outer(np.asarray(leads), RATES))
+    return _sum_up(mix(np.cumsum(logs, axis=0)), np.cumsum(numbers), items, alpha)
+
+
+def _watch_counts(
+    counts: Counts,
+    items: Sequence[Label],
+    declared: Declared[TwoItemDesign],
+    alpha: float,
+) -> Sequential:
+    """Watch counts by the day of assignment, each day a block."""
+    if counts.by_time is None:
+        raise RatingsError(
+            "sequential must come with counts by the day of assignment. Count them so "
+            "(evenhand count --by day), and name the column with order= or --order."
+        )
+    if declared.design_name != "coins":
+        raise OptionError(
+            "sequential must come with design 'coins' for counts by day: each day is a "
+            "block that was drawn by itself, which a day of one draw of halves is not."
+        )
+    codes = [counts.item_labels.index(item) for item in items]
+    leads, numbers = [], []
+    rows = counts.by_time.filter(pl.col("item").is_in(codes))
+    for _, block in rows.group_by("time", maintain_order=True):
+        sides = (block.filter(pl.col("item") == code) for code in codes)
+        tables = [
+            ScoreCounts(side["score"].to_numpy(), side["count"].to_numpy())
+            for side in sides
+        ]
+        leads.append(lead(*tables))
+        numbers.append(sum(table.size for table in tables))
+    return watch_blocks(leads, numbers, items, alpha)
 
 
 def watch_ratings(
@@ -222,10 +319,24 @@ def watch_ratings(
     declared: Declared[TwoItemDesign],
     alpha: float,
     among: Sequence[Label] = (),
+    *,
+    planned: Sequence[int] | None = None,
+    window: float | str | None = None,
 ) -> Sequential:
     """Watch the scores of two items in the order of assignment.
 
     Reviewers of several items, of the two or among those of a comparison, are left out.
+
+    Args:
+        ratings: Ratings, or counts by time.
+        items: Labels of the two items.
+        declared: How they were assigned.
+        alpha: Chance of ever naming an item that is not better.
+        among: The items of a comparison of several.
+        planned: For halves, how many reviewers each item was planned to have.
+        window: How long an answer may take, such as "3d", "12h", "30min", or a number
+            in the unit of the order. Later answers, and reviewers who still have time,
+            do not count.
 
     Raises:
         RatingsError: If it is not known when items were assigned.
@@ -233,29 +344,164 @@ def watch_ratings(
     """
     if not 0 < alpha < 1:
         raise must_be("alpha", "between 0 and 1", alpha)
-    if not isinstance(ratings, Ratings) or ratings.order is None:
+    if isinstance(ratings, Counts):
+        return _watch_counts(ratings, items, declared, alpha)
+    times = assignment_times(ratings)
+    if not isinstance(ratings, Ratings) or times is None:
         raise RatingsError(
             "sequential must come with the order in which items were assigned. Name "
             "its column with order= or --order."
         )
-    share = declared.design and declared.design.probability
-    if ratings.probabilities is None and share is None:
-        raise OptionError(
-            "sequential must come with known probabilities of the assignment: declare "
-            "design 'coins', or name their column with probability= or --probability. "
-            "For halves use evenhand.Monitor, with the places that were planned."
-        )
+    _require_law(ratings, declared, planned, among)
     codes = [ratings.item_labels.index(item) for item in among or items]
     alone, _ = scored_alone(ratings, codes)
     codes = [ratings.item_labels.index(item) for item in items]
     rows = np.flatnonzero(alone & np.isin(ratings.item_codes, codes))
-    rows = rows[np.argsort(ratings.order[rows], kind="stable")]
-    shares = ratings.probabilities
-    probability = np.full(len(rows), share) if shares is None else shares[rows]
+    rows = rows[np.argsort(times[rows], kind="stable")]
     first = ratings.item_codes[rows] == codes[0]
-    scores, times = ratings.preference[rows], ratings.order[rows]
+    design, shares = declared.design, ratings.probabilities
+    if planned is not None:
+        lost = any(notice.code == "missing_scores" for notice in ratings.notices)
+        probability = planned_shares(first, planned, lost=lost)
+    else:
+        share = (design and design.probability) or 0.5
+        probability = np.full(len(rows), share) if shares is None else shares[rows]
+    if window is not None:
+        # Who was late has given no answer, and took up a place.
+        kept = in_time(ratings, rows, window)
+        rows, first, probability = rows[kept], first[kept], probability[kept]
+        if not len(rows):
+            raise RatingsError(f"No score came within the window of {window}.")
+    scores, times = ratings.preference[rows], times[rows]
+    if shares is None and design and design.symmetry == "partners":
+        return _watch_pairs(ratings, rows, times, first, items, alpha)
     several = len(among) > 2
     return watch(first, scores, probability, items, alpha, times, interval=not several)
+
+
+def assignment_times(ratings: object) -> Floats | None:
+    """Return the times of assignment, or those of the answers where they lack."""
+    times = getattr(ratings, "order", None)
+    return getattr(ratings, "answered", None) if times is None else times
+
+
+def watch_notices(
+    ratings: object, items: Sequence[Label], window: float | str | None
+) -> Iterator[DataWarning]:
+    """Say what a watch left out, and by what else than the assignment it is ordered."""
+    if not isinstance(ratings, Ratings) or ratings.answered is None:
+        return
+    codes = [ratings.item_labels.index(item) for item in items]
+    sides = [np.flatnonzero(ratings.item_codes == code) for code in codes]
+    if ratings.order is None:
+        times = ratings.answered
+        order = np.argsort(times[np.concatenate(sides)], kind="stable")
+        parts = np.array_split(order < len(sides[0]), PARTS)
+        shares = ", ".join(f"{100 * part.mean():.0f}%" for part in parts if len(part))
+        yield DataWarning("ordered_by_answers", {"item": items[0], "shares": shares})
+    elif window is not None:
+        kept = [int(in_time(ratings, rows, window).sum()) for rows in sides]
+        lists: dict[str, Json] = {"in_time": kept, "scores": [*map(len, sides)]}
+        yield DataWarning("outside_window", {"items": list(items), **lists})
+
+
+def _require_law(
+    ratings: Ratings,
+    declared: Declared[TwoItemDesign],
+    planned: Sequence[int] | None,
+    among: Sequence[Label],
+) -> None:
+    """Refuse a watch of which the probabilities are not known."""
+    design = declared.design
+    by_plan = planned is not None and declared.design_name == "halves"
+    if planned is not None and (not by_plan or len(planned) != 2 or len(among) > 2):
+        rule = "the planned places of both items for halves, and for nothing else"
+        raise must_be("planned", rule, planned)
+    drawn_apart = design and (design.probability or design.symmetry == "partners")
+    if ratings.probabilities is None and not (drawn_apart or by_plan):
+        raise OptionError(
+            "sequential must come with known probabilities of the assignment: declare "
+            "design 'coins', or name their column with probability= or --probability. "
+            "For halves say how many reviewers were planned for each item, with "
+            "planned= or --planned."
+        )
+    if ratings.probabilities is not None and len(among) > 2:
+        raise OptionError(
+            "probability must be left out for several items: one number does not say "
+            "how likely each was. Choose two with items=(a, b) or --items A B."
+        )
+
+
+def planned_shares(
+    first: Flags, planned: Sequence[int], *, lost: bool = False
+) -> Floats:
+    """Return the probability of the first item by the places that are left.
+
+    Raises:
+        OptionError: If more reviewers than planned came, or some gave no answer.
+
+    Examples:
+        >>> planned_shares(np.array([True, False]), (2, 1)).tolist()
+        [0.6666666666666666, 0.5]
+    """
+    for number in planned:
+        require_whole("planned", number, 0)
+    counts = int(first.sum()), int((~first).sum())
+    if counts[0] > planned[0] or counts[1] > planned[1]:
+        raise must_be("planned", f"at least {counts[0]} and {counts[1]}", planned)
+    if lost:
+        raise OptionError(
+            "planned must come with an answer of everybody, as rows without a score "
+            "take up places. Use evenhand.Monitor: add(item, None) for each of them."
+        )
+    before: Codes = np.cumsum(first) - first
+    shares: Floats = (planned[0] - before) / (sum(planned) - np.arange(len(first)))
+    return shares
+
+
+def in_time(ratings: Ratings, rows: Codes, window: float | str) -> Flags:
+    """Say which scores came within a window, of reviewers whose time is over.
+
+    Raises:
+        OptionError: If the window is not one, or nothing says when scores came.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(d|h|min|)\s*", str(window))
+    if match is None or not float(match[1]):
+        raise must_be("window", "a time such as 3d, 12h or 30min, or a number", window)
+    if ratings.answered is None or ratings.order is None:
+        raise OptionError(
+            "window must come with the time of each answer. Name its column with "
+            "answered= or --answered."
+        )
+    length = float(match[1]) * UNITS[match[2]]
+    begun_at, came = ratings.order[rows], ratings.answered[rows]
+    if not np.isfinite(came).all() or (came < begun_at).any():
+        raise must_be("answered", "a time after the assignment, for every score", "one")
+    now = max(float(came.max()), float(ratings.order.max()))
+    kept: Flags = (came - begun_at <= length) & (begun_at <= now - length)
+    return kept
+
+
+def _watch_pairs(
+    ratings: Ratings,
+    rows: Codes,
+    times: Floats,
+    first: Flags,
+    items: Sequence[Label],
+    alpha: float,
+) -> Sequential:
+    """Watch matched pairs, each a block, in the order in which they were whole."""
+    if ratings.pair_codes is None:
+        raise RatingsError("sequential must come with the pairs: --column pair=COLUMN.")
+    scores, blocks = ratings.preference, list[tuple[float, int, float]]()
+    pairs = ratings.pair_codes[rows]
+    for pair in np.unique(pairs):
+        at = np.flatnonzero(pairs == pair)
+        sides = scores[rows[at[first[at]]]], scores[rows[at[~first[at]]]]
+        whole_at = float(times[at].max())
+        blocks.append((whole_at, len(at), lead(*count_sides(*sides))))
+    _, numbers, leads = zip(*sorted(blocks, key=itemgetter(0)), strict=True)
+    return watch_blocks(leads, numbers, items, alpha)
 
 
 def _second_leads(logs: Floats) -> int:

@@ -14,7 +14,17 @@ Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 OUTPUT, READING = "Output", "Reading FILE"
 COLUMNS = ("reviewer", "item", "score")
-ROLES = ("rank", "winner", "loser", "pair", "weight", "cluster", "order", "probability")
+ROLES = (
+    "rank",
+    "winner",
+    "loser",
+    "pair",
+    "weight",
+    "cluster",
+    "order",
+    "answered",
+    "probability",
+)
 """Columns that few files have."""
 SHORT_OPTIONS = ("--encoding", "--delimiter", "--decimal")
 SHORT_FLAGS = ("--header", "--no-header")
@@ -235,9 +245,24 @@ RARE_OPTIONS = (
 )
 watch_options = options(
     rare("--order COLUMN", "When an item was assigned: a number or a time."),
+    rare("--answered COLUMN", "When a score came in, for --window."),
     rare(
         "--probability COLUMN",
         "Probability with which the first item was to be assigned, as in a ramp-up.",
+    ),
+)
+watch_terms = options(
+    deciding(
+        "--window TIME",
+        "How long an answer may take: 3d, 12h, 30min, or a number in the unit of "
+        "--order. Later answers do not count.",
+        hidden=True,
+    ),
+    deciding(
+        "--planned A B",
+        "For halves, how many reviewers each item was planned to have.",
+        click.INT,
+        hidden=True,
     ),
 )
 MANY_OPTIONS = (

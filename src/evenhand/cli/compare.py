@@ -53,6 +53,7 @@ else:
     "--probability COLUMN (with which the first item was to be assigned).",
 )
 @_options.watch_options
+@_options.watch_terms
 @_options.explain_option
 @_options.extra_options()
 @_options.record_option

@@ -35,6 +35,10 @@ DIALECTS = ["duckdb", "spark", "postgres", "bigquery", "snowflake"]
 @_options.options(*_options.COLUMN_OPTIONS)
 @deciding("--items A B", "The two items, if there are more.")
 @deciding(
+    "--by COLUMN",
+    "Count by this day of assignment as well, for evenhand compare --sequential.",
+)
+@deciding(
     "--once",
     "Whether to check that nobody scored twice, which takes about 20 times as long as "
     "to count, or to take it as declared.",

@@ -14,13 +14,15 @@ from evenhand.errors import OptionError, printable, unknown
 from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from evenhand import _charts as charts
     from evenhand import method as all_methods
     from evenhand import randomness
     from evenhand.engines import executors
-    from evenhand.lab import figures, simulation
+    from evenhand.lab import figures, simulation, watching
     from evenhand.lab import scenario as scenarios
     from evenhand.lab import theorems as theorem_runs
     from evenhand.lab.figures import Figure
@@ -33,6 +35,7 @@ else:
     figures = lazy("evenhand.lab.figures")
     scenarios = lazy("evenhand.lab.scenario")
     simulation = lazy("evenhand.lab.simulation")
+    watching = lazy("evenhand.lab.watching")
     theorem_runs = lazy("evenhand.lab.theorems")
     all_methods = lazy("evenhand.method")
     randomness = lazy("evenhand.randomness")
@@ -43,21 +46,31 @@ METHODS = {
     "rank": ("flips", "mean-rank", "safe"),
 }
 BASELINES = {"compare": "coin", "rank": "topological"}
-NONE = "none"
+NONE, TRIALS = "none", 10_000
 FIGURES = ("fig1", "fig2", "fig3", "all")
 TITLES = {"compare": "Two items", "rank": "Many items"}
 
 
 @click.command("simulate", cls=_options.OnceEach)
-@option("--job", "Two items or many.  [default: compare]", ["compare", "rank"])
+@option(
+    "--job",
+    "Two items, many, or two that are watched (reviewers needed for --effect).  "
+    "[default: compare]",
+    ["compare", "rank", "sequential"],
+)
+@option(
+    "--effect",
+    "For sequential: by how many spreads the better item's scores are higher.",
+    float,
+)
 @option("--items", "Number of items.", COUNT)
 @option("--reviewers", "Number of reviewers.", COUNT)
 @option("--values SPEC", "uniform:LOW:HIGH or normal:MEAN:SD.")
 @option(
     "--scales SPEC",
     "identity, one-biased, incremental, incremental-one-biased, bias, affine, power, "
-    "disjoint, levels:K:LOW:HIGH, adversary; several joined by '>'.  "
-    "[default: affine]",
+    "disjoint, levels:K:LOW:HIGH, adversary; several joined by '>'; for sequential "
+    "normal, five-stars, 0-100 or heavy-tails.  [default: affine, or normal]",
 )
 @option("--noise SPEC", "none, normal:SD or per-reviewer:LOW:HIGH.")
 @option(
@@ -76,7 +89,7 @@ TITLES = {"compare": "Two items", "rank": "Many items"}
     "Method to measure against, or none.  [default: coin or topological]",
 )
 @option("--loss NAME...", "zero-one, kendall, footrule or top-K.")
-@option("--trials", "How many.", default=10_000, show_default=True)
+@option("--trials", "How many; 1000 for sequential.", default=TRIALS, show_default=True)
 @_options.cluster_options
 @_options.result_options
 def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
@@ -89,6 +102,11 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
+    if options["job"] == "sequential":
+        plan_watch(options)
+        return
+    if options["effect"] is not None:
+        raise OptionError("effect must be left out unless the job is sequential.")
     settings = {name: options.get(name) for name in scenarios.FIELDS}
     case = scenarios.Scenario(
         **{name: value for name, value in settings.items() if value is not None}
@@ -108,6 +126,25 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
         )
     _shared.show(result.to_dict(), lambda: repr(result), options)
     _shared.note(result.notices, result.seed)
+
+
+def plan_watch(options: Mapping[str, Any]) -> None:
+    """Print how many reviewers a watched comparison needs."""
+    if options["effect"] is None:
+        rule = "effect must be given for a sequential job, such as --effect 0.3."
+        raise OptionError(f"{rule} It is in spreads of the scores.")
+    _shared.check_paths({"--output": options["output"]}, {})
+    # What the other jobs simulate is a hundred times as quick.
+    trials = options["trials"]
+    result = watching.plan_watch(
+        options["effect"],
+        scale=options["scales"] or "normal",
+        reviewers=options["reviewers"] or watching.MOST,
+        trials=watching.TRIALS if trials == TRIALS else trials,
+        rng=randomness.seed_from(options["seed"]),
+    )
+    _shared.show(result.to_dict(), lambda: repr(result), options)
+    _shared.note((), result.seed)
 
 
 @click.command("reproduce", cls=_options.OnceEach)

@@ -33,6 +33,7 @@ def count_ratings(
     reviewer: Names | None = None,
     item: Names | None = None,
     score: str | None = None,
+    by: str | None = None,
     items: Sequence[Label] | None = None,
     once: Literal["checked", "declared"] = "checked",
 ) -> Counts:
@@ -45,6 +46,7 @@ def count_ratings(
             found by its name, as in files.
         item: Column of the item, or several.
         score: Column of the score.
+        by: Column of the day of assignment, for a comparison that is watched.
         items: The two items to be compared, if there are more.
         once: "checked" asks the engine whether anybody scored twice or scored both
             items, which takes about 20 times as long as to count; "declared" leaves
@@ -66,7 +68,12 @@ def count_ratings(
     if once not in ("checked", "declared"):
         raise OptionError(f"once must be 'checked' or 'declared', got {quote(once)}.")
     rows = queries.take_rows(
-        frame, reviewer=reviewer, item=item, score=score, nameless=once == "declared"
+        frame,
+        reviewer=reviewer,
+        item=item,
+        score=score,
+        by=by,
+        nameless=once == "declared",
     )
     return count_rows(rows, items, once)
 
@@ -95,7 +102,8 @@ def count_rows(
     queries.require_finite(cells[queries.SCORE], cells["count"])
     if not cells.height and items is None:
         raise RatingsError("There is no rating. Give at least one row with a score.")
-    levels = cells.group_by(queries.ITEM).len()["len"].max()
+    distinct = cells.group_by(queries.ITEM).agg(pl.col(queries.SCORE).n_unique())
+    levels = distinct[queries.SCORE].max()
     if isinstance(levels, int) and levels > MOST_LEVELS:
         raise RatingsError(
             f"scores must have at most {MOST_LEVELS:,} different values to be counted, "
@@ -106,8 +114,10 @@ def count_rows(
         _require_items(cells[queries.ITEM], items)
     try:
         cells = _with_points(cells) if commas else cells
-        columns = [cells[name] for name in (queries.ITEM, queries.SCORE, "count")]
-        counts = Counts(*columns, once="declared")
+        names = {"item": queries.ITEM, "score": queries.SCORE, "count": "count"}
+        by_day = {"order": queries.DAY} if queries.DAY in cells.columns else {}
+        columns = cells.select(**names | by_day)
+        counts = Counts.from_frame(columns, order=(*by_day, "")[0])
     except RatingsError as error:
         if not error.problems:
             raise
@@ -117,7 +127,7 @@ def count_rows(
         return counts
     say("Counting reviewers")
     standing = _integrity(rows, counts.n_items)
-    return Counts(*columns, once=standing)
+    return Counts.from_frame(columns, order=(*by_day, "")[0], once=standing)
 
 
 def _with_points(cells: pl.DataFrame) -> pl.DataFrame:

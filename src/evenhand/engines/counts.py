@@ -24,6 +24,7 @@ from evenhand.columns import (
     given_columns,
     label_series,
     number_series,
+    time_series,
 )
 from evenhand.errors import OptionError, RatingsError, listing, plural, quote, unknown
 from evenhand.lazy import lazy
@@ -81,6 +82,8 @@ class Counts:
         scores: Score of each row, increasing within an item.
         counts: How many scores each row stands for, at least 1.
         once: How it is known that nobody gave two of the scores.
+        by_time: How many scores of each value each item has at each time, if it is
+            known.
         missing: How many rows without a score each item has, for those that have any.
         unrated_labels: Items that were named, but without any score.
         notices: What the reader of a result must know.
@@ -122,6 +125,7 @@ class Counts:
         *,
         item: str = "",
         score: str = "",
+        order: str = "",
         count: str = COUNT,
         once: Once = "declared",
     ) -> Counts:
@@ -131,6 +135,7 @@ class Counts:
             frame: One row for each item and score.
             item: Column of the item, by default found by its name.
             score: Column of the score, likewise.
+            order: Column of the day of assignment, for a comparison that is watched.
             count: Column of how many there are.
             once: As for Counts.
 
@@ -140,9 +145,10 @@ class Counts:
             Counts(17 scores of 2 items)
         """
         table = frame_columns(frame)
-        names = count_columns(table, Columns(item=item, score=score), Source(), count)
-        used = (names.item, names.score, count)
-        columns = {name: column_values(table[name]) for name in used}
+        declared = Columns(item=item, score=score, order=order)
+        names = count_columns(table, declared, Source(), count)
+        used = (names.item, names.score, count, names.order)
+        columns = {name: column_values(table[name]) for name in used if name}
         return cls.from_columns(columns, names, Source(), count=count, once=once)
 
     @classmethod
@@ -199,6 +205,11 @@ class Counts:
             raise source.whole(f"Columns must be of one length, got {lengths}.")
         labels, codes = code_labels(items)
         rows = pl.DataFrame({"item": codes, "score": scores, "count": numbers})
+        if names.order:
+            times = time_series(columns[names.order], names.order, source)
+            days = label_series(columns[names.order], names.order, source)
+            days = days.cast(pl.String)
+            rows = rows.with_columns(time=times, day=days)
         scored = rows.filter(~pl.Series(missing) & (pl.col("count") > 0))
         rated = set(scored["item"].to_list())
         self.unrated_labels = tuple(
@@ -210,6 +221,13 @@ class Counts:
         place = np.cumsum(np.isin(np.arange(len(labels)), [*rated])) - 1
         added = scored.group_by("item", "score").agg(pl.col("count").sum())
         added = added.sort("item", "score")
+        self.by_time: pl.DataFrame | None = None
+        if names.order:
+            cells = scored.group_by("time", "day", "item", "score").agg(
+                pl.col("count").sum()
+            )
+            cells = cells.with_columns(item=pl.Series(place[cells["item"].to_numpy()]))
+            self.by_time = cells.sort("time", "item", "score")
         self.item_codes = frozen(place[added["item"].to_numpy()])
         self.scores = frozen(added["score"].to_numpy())
         self.counts = frozen(added["count"].to_numpy())
@@ -292,10 +310,16 @@ class Counts:
     def to_frame(self) -> pl.DataFrame:
         """Return the counts as a polars dataframe; missing scores are null.
 
+        Counts by day have a column of it, and no rows for missing scores.
+
         Examples:
             >>> Counts(["x", "x"], [1, None], [5, 2]).to_frame().rows()
             [('x', 1.0, 5), ('x', None, 2)]
         """
+        if self.by_time is not None:
+            names = pl.Series([*map(str, self.item_labels)])
+            whole = self.by_time.with_columns(item=names.gather(self.by_time["item"]))
+            return whole.select("item", "score", "day", COUNT)
         labels = [self.item_labels[code] for code in self.item_codes.tolist()]
         labels += self.missing
         small = all(isinstance(label, int) and abs(label) < 2**63 for label in labels)
@@ -327,12 +351,12 @@ def count_columns(
         'mark'
     """
     listed = list(names)
-    for name in (declared.item, declared.score, count):
+    for name in (declared.item, declared.score, declared.order, count):
         if name and name not in listed:
             raise source.unknown("column", name, listed)
     chosen: dict[str, str] = {}
     for part in ("item", "score"):
-        free = [name for name in listed if name != count]
+        free = [name for name in listed if name not in (count, declared.order)]
         several = candidates(part, free, declared)
         if len(several) != 1:
             what = "Several columns may be" if several else "No column for"
@@ -341,7 +365,7 @@ def count_columns(
                 f"{part}= or --{part}."
             )
         chosen[part] = several[0]
-    return Columns(**chosen)
+    return Columns(**chosen, order=declared.order)
 
 
 def counts_or_ratings(
@@ -371,7 +395,7 @@ def counts_or_ratings(
     plain = {
         part: name
         for part, name in declared.items()
-        if part in ("item", "score") and isinstance(name, str)
+        if part in ("item", "score", "order") and isinstance(name, str)
     }
     if plain == declared and are_counts(map(str, names), given_columns(**plain)):
         return Counts.from_frame(data, **plain)  # type: ignore[arg-type]  # a frame

@@ -38,6 +38,7 @@ def count_files(
     reviewer: Names | None = None,
     item: Names | None = None,
     score: str | None = None,
+    by: str | None = None,
     items: Sequence[Label] | None = None,
     once: Literal["checked", "declared"] = "checked",
 ) -> Counts:
@@ -48,6 +49,7 @@ def count_files(
         reviewer: Column of the reviewer, or several.
         item: Column of the item, or several.
         score: Column of the score.
+        by: Column of the day of assignment, as in `count_ratings`.
         items: The two items to be compared, if there are more.
         once: "checked" or "declared", as in `count_ratings`.
 
@@ -63,6 +65,7 @@ def count_files(
             reviewer=reviewer,
             item=item,
             score=score,
+            by=by,
             nameless=once == "declared",
             text=True,
         )

@@ -42,6 +42,7 @@ Frame: TypeAlias = "nw.LazyFrame[Any]"
 MOST_ROWS = 5_000_000
 INTEGER = re.compile(r"[+-]?[0-9]+")
 ITEM, SCORE, REVIEWER, LOAD = "item", "score", "reviewer", "load"
+DAY = "day"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class Rows:
     """Ratings that stay where they are.
 
     Attributes:
-        frame: Columns reviewer (if there is one), item and score, one row per rating.
+        frame: Columns reviewer (if there is one), item and score, and maybe the day,
+            one row per rating.
         scored: The same without rows that have no score.
         text: Whether reviewers are known to be text, which may be empty.
         typed: Whether the columns are of the types that they say.
@@ -75,6 +77,7 @@ def take_rows(
     reviewer: Names | None = None,
     item: Names | None = None,
     score: str | None = None,
+    by: str | None = None,
     nameless: bool = False,
     text: bool = False,
     typed: bool = True,
@@ -86,6 +89,7 @@ def take_rows(
         reviewer: Column of the reviewer, or several; by default found by its name.
         item: Column of the item, or several.
         score: Column of the score.
+        by: Column of the day of assignment, if counts are to be by day.
         nameless: Whether there may be no column for the reviewer.
         text: Whether scores may be text, to be read when they are counted.
         typed: Whether the columns are of the types that they say.
@@ -118,6 +122,10 @@ def take_rows(
             "query."
         )
     columns = {REVIEWER: names.reviewer, ITEM: names.item, SCORE: names.score}
+    if by is not None:
+        if by not in listed:
+            raise Source().unknown("column", by, listed)
+        columns[DAY] = by
     chosen = frame.select(**{part: nw.col(name) for part, name in columns.items()})
     lacking = nw.col(SCORE).is_null()
     if kind == nw.String:
@@ -203,7 +211,8 @@ def as_items(items: Sequence[Label]) -> list[str]:
 
 def histogram(rows: Rows) -> Frame:
     """Count ratings by item and score; those without either are counted, too."""
-    return rows.frame.group_by(ITEM, SCORE).agg(nw.len().alias("count"))
+    by = [name for name in rows.frame.collect_schema().names() if name == DAY]
+    return rows.frame.group_by(ITEM, SCORE, *by).agg(nw.len().alias("count"))
 
 
 def loads(rows: Rows) -> Frame:

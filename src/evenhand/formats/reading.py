@@ -113,6 +113,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     weight: str | None = None,
     cluster: str | Sequence[str] | None = None,
     order: str | None = None,
+    answered: str | None = None,
     probability: str | None = None,
     scale: str | None = None,
     decimal: str | None = None,
@@ -165,6 +166,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         cluster: Column of what reviewers share that may move their scores together,
             such as a prompt, or several columns; for `rank`.
         order: Column of when an item was assigned, for a comparison that is watched.
+        answered: Column of when a score came in, likewise.
         probability: Column of the probability of the first item, likewise.
         scale: Score words from worst to best with < between them; or "best=A" for the
             best of single letters; or "/10" to put scores such as 4/5 onto 0 to 10.

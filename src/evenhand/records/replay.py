@@ -428,7 +428,8 @@ def _again(trail: Trail, record: Record, name: str, drawn: Assignment | None) ->
     if in_clusters and getattr(ratings, "cluster_codes", None) is None:
         trail.skip("decision", CLUSTERED)
         return
-    if "sequential" in result and getattr(ratings, "order", None) is None:
+    times = getattr(ratings, "order", getattr(ratings, "by_time", None))
+    if "sequential" in result and times is None:
         trail.skip("decision", WATCHED)
         return
     drawn = drawn if came else None

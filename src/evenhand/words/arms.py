@@ -107,9 +107,9 @@ def watched_sentences(result: Comparison) -> list[str]:
     level = f"{100 * float(str(result.parameters['alpha'])):g}%"
     if not text:
         verdict = f"Not settled at {level} at all looks together. You may look again as"
-        return [f"{verdict} often as you like.", watch_assumptions()]
+        return [f"{verdict} often as you like.", watch_assumptions(result)]
     verdict = f"Settled at {level}, however often you looked: {text}. For these pairs"
-    return [f"{verdict} you may stop.", watch_assumptions()]
+    return [f"{verdict} you may stop.", watch_assumptions(result)]
 
 
 def _better_than(

@@ -226,17 +226,23 @@ def watch_sentences(result: Comparison) -> list[str]:
             f"{high_text}, assuming a constant shift; without that, some reviewer's is "
             f"at least {low_text} and some reviewer's at most {high_text}."
         )
-    return [*sentences, watch_assumptions()]
+    return [*sentences, watch_assumptions(result)]
 
 
-def watch_assumptions() -> str:
+def watch_assumptions(result: Comparison) -> str:
     """Say what evidence at every look rests on."""
+    blocks = ""
+    if hasattr(result.ratings, "by_time"):
+        blocks = " Each day must have been drawn by itself, and nobody may have reacted"
+        blocks += " to others of the same day."
+    elif result.parameters.get("design") == "matched":
+        blocks = " Partners of a pair may not have reacted to each other."
     return (
         "The first p-value is for one planned look, this one for any number. It "
         "assumes that items were assigned in this order with the stated probabilities, "
         "that nobody chose who came next by what they would get, that whoever answered "
-        "would have answered in time for the other item too, and that nobody saw "
-        "interim results."
+        "would have answered in time for the other item too, that noise in a score "
+        f"does not depend on the item, and that nobody saw interim results.{blocks}"
     )
 
 

@@ -314,6 +314,22 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "approximate.",
     "one_rating_reviewers": "{reviewers:#reviewer} gave one rating only, so nothing "
     "says how strict they are.",
+    "outside_window": lambda facts: (
+        "Scores within the window, of reviewers whose time is over: "
+        + ", ".join(
+            f"{kept:,} of {size:,} of {item!r}"
+            for item, kept, size in zip(
+                facts["items"], facts["in_time"], facts["scores"], strict=True
+            )
+        )
+        + ". Very different shares would mean that an item is answered more slowly: "
+        "choose a longer window."
+    ),
+    "ordered_by_answers": "Nothing says when items were assigned, so scores are in the "
+    "order of the answers. The evidence holds only if, given the answers so far, who "
+    "answers next does not depend on the item. The share of {item!r} in each fifth of "
+    "time was {shares}; a drift would speak against it, a constant share proves "
+    "nothing.",
     "one_item_each": "Each reviewer rated one item, so nobody links the {items} items. "
     "If they were assigned at random, use compare: it tests which are better, whatever "
     "scales reviewers use.",
