@@ -47,6 +47,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "rank examples/exports/gavel-decisions.csv --top 3",
         (),
     ),
+    "criteria": (
+        "rank examples/criteria.csv --score novelty=2 --score soundness --top 4",
+        (),
+    ),
     "judges": ("rank examples/judges-long.csv --top 2", ()),
     "select": (
         "select examples/panel.csv --places 4 --draw --sealed-before scores "
@@ -55,7 +59,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }
 # Pages that show how a report opens.
-SHOTS = ("conference", "peer-grading", "two-designs", "hackathon", "judges", "select")
+SHOTS = (
+    *("conference", "criteria", "peer-grading", "two-designs"),
+    *("hackathon", "judges", "select"),
+)
 # Screens of the app.
 SCREENS = ("new", "items", "public")
 FLAGS = ["--no-sandbox", "--disable-gpu"]

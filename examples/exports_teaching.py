@@ -10,6 +10,7 @@ import csv
 import datetime as dt
 import gzip
 import io
+import itertools
 import json
 import statistics
 from pathlib import Path
@@ -322,6 +323,40 @@ def form_each() -> str:
     return table(names.split(","), rows, delimiter=";")
 
 
+def rubric() -> bytes:
+    """Responses to a rubric of three parts, as Microsoft Forms exports them."""
+    parts = ["Content", "Method", "Style"]
+    values = [normal(f"rubric {part}", 10) for part in parts]
+    noise = iter(normal("rubric noise", 400))
+    offsets = normal("rubric strictness", 12)
+    clock = dt.datetime(2026, 5, 4, 9, tzinfo=dt.UTC)
+    names = ["ID", "Start time", "Completion time", "Email", "Name"]
+    rows: list[list[object]] = [[*names, "Whose work are you grading?", *parts]]
+    for reviewer, work in (pair for pair in itertools.product(range(12), range(10))):
+        # Each student grades five works, each work six students.
+        if (work - reviewer) % 10 not in (0, 1, 3, 5, 8):
+            continue
+        level = 0.6 * offsets[reviewer]
+        scores = [
+            whole(level + values[part][work] + 0.8 * next(noise), 1, 5)
+            for part in range(3)
+        ]
+        student = PEOPLE[reviewer]
+        begin = clock + dt.timedelta(minutes=11 * len(rows))
+        end = begin + dt.timedelta(minutes=7)
+        times = [f"{time:%m/%d/%y %H:%M:%S}" for time in (begin, end)]
+        email = f"{student.replace(' ', '.').lower()}@example.org"
+        rows.append([len(rows), *times, email, student, TITLES[work], *scores])
+    out = io.BytesIO()
+    created = {"created": dt.datetime(2026, 5, 4)}
+    with xlsxwriter.Workbook(out, {"in_memory": True}) as book:
+        book.set_properties(created)
+        sheet = book.add_worksheet("Form1")
+        for line, row in enumerate(rows):
+            sheet.write_row(line, 0, row)
+    return out.getvalue()
+
+
 def gavel() -> str:
     """Ninety decisions between ten projects by nine annotators."""
     values = normal("gavel values", 10)
@@ -445,6 +480,7 @@ FILES: dict[str, Callable[[], str | bytes]] = {
     "gavel-decisions.csv": gavel,
     "forms-grid.csv": form_grid,
     "forms.csv": form_each,
+    "rubric.xlsx": rubric,
     "wide-items.csv": wide_items,
     "wide-reviewers.xlsx": wide_reviewers,
     "words.csv": words,

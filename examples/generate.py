@@ -169,6 +169,25 @@ def panel() -> str:
     return table(["reviewer", "item", "score"], rows)
 
 
+def criteria() -> str:
+    """Thirty reviewers, four of twelve papers each: two criteria, an overall."""
+    sees = designs.balanced(12, 30, per_reviewer=4, rng=SEED + 1).tolist()
+    values = [normal(f"{part} by paper", 12) for part in ("novelty", "soundness")]
+    offsets, noise = normal("strictness", 30), iter(normal("review noise", 480))
+    rows: list[list[object]] = []
+    for reviewer, items in enumerate(sees):
+        for item in items:
+            level = 5.5 + 0.8 * offsets[reviewer]
+            exact = [level + 1.4 * value[item] + next(noise) for value in values]
+            overall = sum(exact) / 2 + 0.7 * next(noise)
+            scores = [min(max(round(each), 1), 10) for each in (*exact, overall)]
+            sure = min(max(round(3 + next(noise)), 1), 5)
+            person, paper = f"reviewer {reviewer + 1:02d}", f"paper {item + 1:02d}"
+            rows.append([person, paper, *scores, sure])
+    header = ["reviewer", "paper", "novelty", "soundness", "overall", "confidence"]
+    return table(header, rows)
+
+
 def judged() -> list[list[object]]:
     """Four judges, fifteen prompts: four of six models' answers to a prompt each."""
     size = len(JUDGES) * PROMPTS
@@ -334,6 +353,7 @@ APPLICANTS = {
 }
 FILES: dict[str, Callable[[], str]] = {
     "conference.csv": conference,
+    "criteria.csv": criteria,
     "designs.csv": two_designs,
     "panel.csv": panel,
     "talks.csv": six_talks,

@@ -54,6 +54,7 @@ HEADINGS = {"in": "In", "open": "Too close to call", "out": "Out"}
 STANDINGS = {None: "in", "above": "in", "open": "open", "below": "out"}
 # What columns mean, where their heads do not say it.
 MEAN = "Plain mean of its scores."
+BY_CRITERION = "Its rank by this criterion alone."
 SHARE = "How often it is among them under the method's assumption; "
 SHARE += "not a chance of being right."
 POINTS = "Above (+) or below (-) what others give to the same items."
@@ -295,6 +296,9 @@ def ranking_rows(result: Ranking) -> BarList:
         "mean": (MEAN, one_precision([row.mean_score for row in items])),
         "reviews": ("", [f"{row.reviews:,}" for row in items]),
     }
+    for criterion, ranked in result.criteria.items():
+        by = {row.item: f"{row.rank:,}" for row in ranked.items}
+        columns[criterion] = (BY_CRITERION, [by.get(row.item, "") for row in items])
     line, cut = (k + 0.5, (k, f"cut after {k:,}")) if k < total else (None, None)
     scale = Axis(0.5, total + 0.5, 1.0, ticks(total))
     named = ("side", HEADINGS) if rows[0].word else ("", {})

@@ -192,6 +192,27 @@ def ranking(result: Ranking, places: range | None = None) -> TextTable:
     return layout._replace(rows=tuple(lined), cut=f"cut after {k:,}" if k else "")
 
 
+def criterion_places(
+    result: Ranking,
+) -> dict[Label, list[tuple[str, float, str]]]:
+    """Say of each item where it stands in the field by each criterion.
+
+    Returns:
+        By item the criterion, the share of the other items below it, and its rank.
+    """
+    places: dict[Label, list[tuple[str, float, str]]] = {
+        row.item: [] for row in result.items
+    }
+    for criterion, ranked in result.criteria.items():
+        total = len(ranked.items)
+        for row in ranked.items:
+            below = (total - row.rank) / max(total - 1, 1)
+            ends = f" ({row.rank_low}\u2013{row.rank_high})" if row.rank_low else ""
+            text = f"rank {row.rank}{ends} of {total}"
+            places.setdefault(row.item, []).append((criterion, below, text))
+    return places
+
+
 def _criteria_columns(
     result: Ranking, items: list[Label]
 ) -> dict[Column, list[object]]:
@@ -287,6 +308,9 @@ def grades(result: Grades) -> TextTable:
         Number("scores"): [row.reviews for row in rows],
         Number("mean score"): [row.mean_score for row in rows],
     }
+    if result.criteria:
+        # Their marks say more, and a terminal has room for one of both.
+        del columns[Number("mean score")], columns[Number("error")]
     for criterion, by in result.criteria.items():
         marks = {row.item: row for row in by.items}
         columns[Number(criterion)] = [
