@@ -1,6 +1,7 @@
 """The docs cannot drift: what they show is run, what exists is in them."""
 
 import importlib
+import inspect
 import re
 import shlex
 import shutil
@@ -237,6 +238,12 @@ def test_every_function_and_test_in_the_theory_page_exists() -> None:
     for function in functions:
         module, _, name = function.rpartition(".")
         assert hasattr(importlib.import_module(module), name), function
+        # A row names what computes it: a function that anybody may import.
+        assert inspect.isfunction(getattr(importlib.import_module(module), name))
+        assert not any(part.startswith("_") for part in function.split("."))
+    rows = re.findall(r"^\| .+ \| `?(.*?)`? \| `tests/.+$", THEORY, re.MULTILINE)
+    results = [cell for cell in rows if "evenhand." in cell]
+    assert sorted({*results}) == sorted(functions)
     for path, name in tests:
         assert f"def {name}(" in (ROOT / path).read_text(), (path, name)
 

@@ -195,3 +195,45 @@ def test_workers_end_with_their_parent(
     else:
         assert process.returncode == -number
     assert not list(tmp_path.iterdir())
+
+
+def test_levels_show_what_a_coarse_scale_costs(tmp_path: Path) -> None:
+    """Two levels tie more, and save fewer of a coin's errors, than a hundred."""
+    chart = tmp_path / "levels.svg"
+    words = (
+        "--levels",
+        "2,5,100",
+        "--method",
+        "mean",
+        "--trials",
+        "640",
+        "--seed",
+        "7",
+    )
+    result = run(*words, "--json", "--chart", str(chart))
+    assert result.exit_code == 0
+    figure = json.loads(result.stdout)
+    assert figure["parameters"]["scenario"]["scales"] == "power"
+    rows = figure["rows"]
+    assert [row["levels"] for row in rows] == [2, 5, 100]
+    lost, saved = ([row[name] for row in rows] for name in ("lost", "improvement"))
+    assert lost == sorted(lost, reverse=True)
+    assert lost[0] > 10
+    assert lost[-1] < 1
+    assert saved[0] < saved[-1]
+    assert chart.read_text().startswith("<svg")
+    assert "guarantee lost to ties" in chart.read_text()
+    assert "levels" in run(*words).stdout
+
+
+def test_ranking_with_levels_loses_the_guarantee_to_any_tie() -> None:
+    words = ("--job", "rank", "--levels", "2,100", "--items", "4", "--trials", "64")
+    figure = json.loads(run(*words, "--json").stdout)
+    lost = {row["levels"]: row["lost"] for row in figure["rows"]}
+    assert lost[2] > 50 > lost[100]
+
+
+def test_levels_that_are_none_are_refused() -> None:
+    assert "levels must be whole numbers" in refused("--levels", "2,a")
+    assert "at least 2 levels" in refused("--levels", "1")
+    assert "chart must be a .svg or .png, with --levels" in refused("--chart", "a.svg")

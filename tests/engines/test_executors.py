@@ -32,7 +32,7 @@ from evenhand.ranking.ranking import rank
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evenhand.arrays import Floats
+    from evenhand.arrays import Codes, Floats
 
 distributed = pytest.importorskip("distributed")
 SCENARIO = Scenario(scales="power", reviewers=7)
@@ -123,7 +123,7 @@ def test_everything_else_is_the_same_anywhere(address: str) -> None:
         assert len(place.sent) > 200
 
 
-def mortal_block(folder: str, plan: TrialPlan, number: int) -> tuple[Floats, int]:
+def mortal_block(folder: str, plan: TrialPlan, number: int) -> tuple[Floats, Codes]:
     """Run a block; the first time that block 20 is at work, its process is killed."""
     with Path(folder, "begun").open("a") as log:
         log.write(f"{number} {os.getpid()}\n")
@@ -195,7 +195,7 @@ def raise_odd() -> None:
     raise OddError(why="of its own")
 
 
-def slow_block(plan: TrialPlan, number: int) -> tuple[Floats, int]:
+def slow_block(plan: TrialPlan, number: int) -> tuple[Floats, Codes]:
     time.sleep(0.5 if number > TIMED else 0.0)
     return BLOCKS(plan, number)
 

@@ -1,4 +1,4 @@
-"""Two items: the methods of `compare`, as values.
+"""Two items: the methods of `compare`, as values, and their `bounds`.
 
 Examples:
     >>> import evenhand as eh
@@ -12,11 +12,14 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evenhand.ab import bounds as bounds
     from evenhand.ab.methods import *  # noqa: F403 - every class of methods
 
 
 def __getattr__(name: str) -> object:
     """Load the classes of methods when one is first used."""
+    if name == "bounds":
+        return importlib.import_module("evenhand.ab.bounds")
     if not name[:1].isupper():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.methods"), name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 import evenhand.ab.rules as rules  # noqa: PLR0402 - not through the room's __getattr__
-from evenhand.ab import claims, law
+from evenhand.ab import bounds, claims, law
 from evenhand.ab.pvalues import leading_item
 from evenhand.ab.weights import WEIGHT, GapWeight, finest, odd, resolves, toss
 from evenhand.arrays import Floats, Numbers, difference
@@ -148,6 +148,10 @@ class Rule(Method):
         if self.follows.startswith(("mean", "median")):
             return self.follows
         return "pairs" if paired and self.follows in ("sign", "votes") else "midrank"
+
+    def right_at_least(self, scope: bounds.Scope) -> Floats:
+        """Return how often it is right at least; a half by Theorem G."""
+        return np.full_like(np.asarray(scope.least_effect, dtype=np.float64), FAIR)
 
     def run(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome.
@@ -320,6 +324,10 @@ class HigherMean(Unpaired):
     name = "mean"
     reference = f"{PAPER}, Section 3.2"
 
+    def right_at_least(self, scope: bounds.Scope) -> Floats:
+        """Return how often it is right at least."""
+        return bounds.of_means(scope)
+
 
 class HigherMedian(Unpaired):
     """The item with the higher median score."""
@@ -349,6 +357,11 @@ class HigherTrimmedMean(Unpaired):
     name = "trimmed"
     trim: float = TRIM
 
+    def right_at_least(self, scope: bounds.Scope) -> Floats:
+        """Return how often it is right at least."""
+        cut, _ = rules.central_places(self.name, self.trim)(scope.per_item)
+        return bounds.of_trimmed_means(scope, cut)
+
 
 class Votes(Rule):
     """A majority of biased coins, one for each pair of scores: the paper's rule."""
@@ -377,6 +390,10 @@ class Votes(Rule):
         votes = won, int(counts.sum()) - won
         average, shown = self.average(sides, seed), self.shows_every_gap(sides)
         return Outcome(_majority(votes), average, "votes", votes, gaps_shown=shown)
+
+    def right_at_least(self, scope: bounds.Scope) -> Floats:
+        """Return how often it is right at least."""
+        return bounds.of_votes(scope, self.weight)
 
     def average(self, sides: Sides, seed: int) -> law.Averaged:
         """Return the probability of the first item over all pairings."""
@@ -450,6 +467,17 @@ class Guarded(Rule):
         """
         leaning = super().chance(first, second)
         voted = rules.votes(first, second, weight=self.weight)
+        return rules.mix(leaning, voted, rules.as_eps(self.eps))
+
+    def right_at_least(self, scope: bounds.Scope) -> Floats:
+        """Return how often it is right at least: the two bounds, mixed."""
+        followed: Rule = HigherMean()
+        if self.statistic == "trimmed":
+            followed = HigherTrimmedMean(trim=self.trim)
+        elif self.statistic != "mean":
+            followed = Sign()
+        parts = followed, Votes(weight=self.weight)
+        leaning, voted = (part.right_at_least(scope) for part in parts)
         return rules.mix(leaning, voted, rules.as_eps(self.eps))
 
     def decide(self, sides: Sides, seed: int) -> Outcome:

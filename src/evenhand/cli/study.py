@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenhand._outputs import Output
 from evenhand.cli import _options, _shared
 from evenhand.cli._options import COUNT, option
-from evenhand.errors import OptionError, printable, unknown
+from evenhand.errors import OptionError, must_be, printable, unknown
 from evenhand.lazy import lazy
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from evenhand import _charts as charts
     from evenhand import method as all_methods
     from evenhand import randomness
+    from evenhand.ab import bounds
+    from evenhand.ab import methods as rules
     from evenhand.engines import executors
     from evenhand.lab import figures, simulation, watching
     from evenhand.lab import scenario as scenarios
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from evenhand.method import Method
     from evenhand.words.tables import TextTable
 else:
+    bounds = lazy("evenhand.ab.bounds")
     charts = lazy("evenhand._charts")
     executors = lazy("evenhand.engines.executors")
     figures = lazy("evenhand.lab.figures")
@@ -39,6 +43,7 @@ else:
     theorem_runs = lazy("evenhand.lab.theorems")
     all_methods = lazy("evenhand.method")
     randomness = lazy("evenhand.randomness")
+    rules = lazy("evenhand.ab.methods")
     pl = lazy("polars")
 
 METHODS = {
@@ -47,6 +52,8 @@ METHODS = {
 }
 BASELINES = {"compare": "coin", "rank": "topological"}
 NONE, TRIALS = "none", 10_000
+# Scores of each item, and points, for which bounds are shown; and a coin's share.
+PLANNED, EFFECTS, EVEN = (10, 40, 160), (0.5, 1), 0.5005
 FIGURES = ("fig1", "fig2", "fig3", "all")
 TITLES = {"compare": "Two items", "rank": "Many items"}
 
@@ -89,6 +96,12 @@ TITLES = {"compare": "Two items", "rank": "Many items"}
     "Method to measure against, or none.  [default: coin or topological]",
 )
 @option("--loss NAME...", "zero-one, kendall, footrule or top-K.")
+@option(
+    "--levels LIST",
+    "Numbers of levels of the score, such as 2,3,5,7,10,100: accuracy with each, and "
+    "how often ties take the guarantee away.  [scales: power]",
+)
+@option("--chart FILE", "With --levels: draw it, as .svg or .png.")
 @option("--trials", "How many; 1000 for sequential.", default=TRIALS, show_default=True)
 @_options.cluster_options
 @_options.result_options
@@ -101,29 +114,41 @@ def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
     \b
     Example:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
+      evenhand simulate --job rank --levels 2,5,100 --trials 100 --seed 7
     """
     if options["job"] == "sequential":
         plan_watch(options)
         return
     if options["effect"] is not None:
         raise OptionError("effect must be left out unless the job is sequential.")
+    if options["levels"] and not options["scales"]:
+        options["scales"] = "power"
     settings = {name: options.get(name) for name in scenarios.FIELDS}
     case = scenarios.Scenario(
         **{name: value for name, value in settings.items() if value is not None}
     )
     seed = randomness.seed_from(options["seed"])
-    _shared.check_paths({"--output": options["output"]}, {})
-    baseline = options["baseline"] or BASELINES[case.job]
-    with executors.workers(options["workers"], options["dask"]) as executor:
-        result = simulation.simulate(
-            case,
-            options["method"] or METHODS[case.job],
-            losses=options["loss"] or None,
-            baseline=None if baseline == NONE else baseline,
-            trials=options["trials"],
-            executor=executor,
-            rng=seed,
+    chart = options["chart"]
+    _shared.check_paths({"--output": options["output"], "--chart": chart}, {})
+    if chart and not (options["levels"] and chart.endswith((".svg", ".png"))):
+        raise OptionError(
+            f"chart must be a .svg or .png, with --levels, got {chart!r}."
         )
+    baseline = options["baseline"] or BASELINES[case.job]
+    tried = options["method"] or METHODS[case.job]
+    with executors.workers(options["workers"], options["dask"]) as executor:
+        more: Any = {"executor": executor, "trials": options["trials"], "rng": seed}
+        more["losses"] = options["loss"] or None
+        if options["levels"]:
+            figure = figures.try_levels(
+                case, tried, _levels(options["levels"]), baseline=baseline, **more
+            )
+            files = [Output(chart, _picture(figure, chart))] if chart else []
+            _shared.show(figure.to_dict(), lambda: _numbers(figure), options, files)
+            _shared.note(figure.notices, seed)
+            return
+        base = None if baseline == NONE else baseline
+        result = simulation.simulate(case, tried, baseline=base, **more)
     _shared.show(result.to_dict(), lambda: repr(result), options)
     _shared.note(result.notices, result.seed)
 
@@ -145,6 +170,21 @@ def plan_watch(options: Mapping[str, Any]) -> None:
     )
     _shared.show(result.to_dict(), lambda: repr(result), options)
     _shared.note((), result.seed)
+
+
+def _picture(figure: Figure, path: str) -> str | bytes:
+    """Draw what levels cost, as the name of the file says."""
+    picture = charts.svg(figures.levels_chart(figure))
+    return charts.png_from(picture) if path.endswith(".png") else picture
+
+
+def _levels(text: str) -> list[int]:
+    """Read numbers of levels."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        rule = "whole numbers with commas between them, such as 2,5,100"
+        raise must_be("levels", rule, text) from None
 
 
 @click.command("reproduce", cls=_options.OnceEach)
@@ -190,7 +230,7 @@ def _numbers(figure: Figure) -> str:
         error = ", \u00b1 standard error"
         numbers = pl.col("improvement", "se").round(2)
         cell = pl.concat_str(numbers, separator="\u00b1").alias("cell")
-        sizes = [name for name in ("n", "m") if name in rows.columns]
+        sizes = [name for name in ("n", "m", *figures.LEVELS) if name in rows.columns]
         rows = rows.with_columns(cell).pivot("method", index=sizes, values="cell")
     columns = {name: [str(value) for value in rows[name]] for name in rows.columns}
     head = f"{figure.name}: {figure.title}\nImprovement in per cent{error}"
@@ -287,6 +327,26 @@ def _overview(chosen: list[type[Method]]) -> str:
     return _shared.render(*parts)
 
 
+def _plan_lines(method: type[Method]) -> list[str]:
+    """Say how often a rule of two items is right at least, for planning."""
+    if not issubclass(method, rules.Rule):
+        return []
+    rows = []
+    for per_item in PLANNED:
+        least = [
+            bounds.right_at_least(method(), per_item, score_range=4, effect=effect)
+            for effect in EFFECTS
+        ]
+        shares = ", ".join(f"{100 * share:.1f}%" for share in least)
+        rows += [f"  {per_item} scores of each item: {shares}"] * (max(least) > EVEN)
+    effects = " or ".join(map(str, EFFECTS))
+    head = (
+        "For planning: on scores from 1 to 5, if each reviewer would score the better "
+    )
+    head += f"item {effects} points higher at least, it is right no less often than"
+    return [f"{head}:", *rows] if rows else []
+
+
 def _page(method: type[Method]) -> str:
     """Show one method."""
     default = ", the default" if method.default else ""
@@ -298,6 +358,7 @@ def _page(method: type[Method]) -> str:
     ]
     if method.reference:
         lines.append(f"Reference: {method.reference}.")
+    lines += _plan_lines(method)
     lines += ["Options:"] if method.options() else ["It has no options."]
     for name, field in method.options().items():
         usual = field.default if not callable(field.default) else str(field.default)

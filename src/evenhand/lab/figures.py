@@ -10,9 +10,9 @@ import functools
 import itertools
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -30,12 +30,14 @@ from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from numpy.random import Generator
     from numpy.typing import NDArray
 
     from evenhand._charts import Chart
     from evenhand.arrays import Floats
+    from evenhand.lab.simulation import Tried
 
     Codes = NDArray[np.int64]
 
@@ -58,6 +60,8 @@ PANELS = {
 NO_THEOREM = "m = 1 is outside 1 < m < n(n-1)/2; no theorem applies"
 WEIGHT: dict[str, Json] = {"weight": rational().to_dict()}
 ALL = "all"
+LEVELS = "levels", "lost"
+LOST = "guarantee lost to ties"
 BAR = 2
 ROOM = 0.08
 STEPS = 8
@@ -407,6 +411,86 @@ def trade(name: str, seed: int, **_: object) -> Figure:
     title = "Perfect calibration against one biased reviewer"
     parameters: dict[str, Json] = {"weight": "gamma gap / (1 + gamma gap)"}
     return Figure(name, title, tuple(rows), parameters, seed, (notice,))
+
+
+def try_levels(
+    scenario: Scenario,
+    methods: Sequence[Tried],
+    levels: Sequence[int],
+    *,
+    losses: Sequence[str] | None = None,
+    baseline: Tried = "coin",
+    trials: int = 10_000,
+    executor: Executor | None = None,
+    rng: RNGLike = None,
+) -> Figure:
+    """Simulate scores with few and with many levels: which scale to ask for.
+
+    Args:
+        scenario: The situation; its scores are rounded to levels evenly spaced between
+            the ends of the values.
+        methods: The methods.
+        levels: Numbers of levels, at least 2 each.
+        losses: The loss, as in `simulate`; of several the first.
+        baseline: The method that improvements are against.
+        trials: How many trials each.
+        executor: What runs them, as in `simulate`.
+        rng: Seed, generator or None.
+
+    Returns:
+        For each number of levels and method the improvement in per cent, and `lost`,
+        the per cent of trials in which ties take the guarantee away: to rank, if a
+        reviewer ties two items; of two items, if everybody does.
+
+    Raises:
+        OptionError: If a number of levels is out of range.
+
+    Examples:
+        >>> more = {"baseline": "coin", "trials": 100, "rng": 7}
+        >>> figure = try_levels(Scenario(scales="power"), ["mean"], [2, 5], **more)
+        >>> [round(row["lost"]) for row in figure.rows]
+        [14, 5]
+    """
+    rows, seed = list[FigureRow](), seed_from(rng)
+    for count in levels:
+        rounded = replace(scenario, scales=f"{scenario.scales} > levels:{count}")
+        more: Any = {"losses": losses, "trials": trials, "executor": executor}
+        result = simulate(rounded, methods, baseline=baseline, rng=seed, **more)
+        for row in result.rows:
+            if row.loss == result.rows[0].loss and row.method != str(baseline):
+                size = {"levels": count, "lost": 100 * result.lost}
+                gain = {"improvement": row.improvement, "se": row.improvement_se}
+                rows.append({"method": row.method, **size, **gain})  # type: ignore[dict-item]  # a baseline
+    title = f"Errors of {baseline} saved, by levels of the score, and guarantees lost"
+    parameters: dict[str, Json] = {"scenario": scenario.to_dict(), "trials": trials}
+    return Figure("levels", title, tuple(rows), parameters, seed)
+
+
+def levels_chart(figure: Figure) -> Chart:
+    """Draw what `try_levels` found.
+
+    Examples:
+        >>> more = {"trials": 100, "rng": 7}
+        >>> figure = try_levels(Scenario(scales="power"), ["mean"], [2, 5], **more)
+        >>> "layer" in levels_chart(figure)
+        True
+    """
+    names = [*dict.fromkeys(str(row["method"]) for row in figure.rows)]
+    colours = itertools.cycle((charts.BLUE, charts.ORANGE, charts.GREEN, charts.GREY))
+    styles = dict(zip(names, map(Style, names, colours), strict=False))
+    lost = [
+        {**row, "method": LOST, "improvement": row["lost"]}
+        for row in figure.rows
+        if row["method"] == names[0]
+    ]
+    styles[LOST] = Style(LOST, charts.BLACK, dash=(4, 4))
+    gains = [float(row["improvement"]) for row in figure.rows]
+    ends = [int(row["levels"]) for row in figure.rows]
+    x = ChartAxis(
+        "levels", "levels of the score", (min(ends), max(ends)), (*ends,), "log"
+    )
+    y = ChartAxis("improvement", "per cent", (min(0, *gains), 100))
+    return charts.lines([*figure.rows, *lost], styles, x=x, y=y, title=figure.title)
 
 
 def tradeoff(gamma: float) -> FigureRow:

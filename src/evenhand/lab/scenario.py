@@ -261,6 +261,8 @@ class Trials:
             among those that the reviewer sees, or to both of two items.
         pairing: Numbers in [0, 1) in the order of which the scores of two items are
             paired, shape (trials, reviewers).
+        potential: Of two items, the scores that each reviewer would give to both,
+            shape (trials, reviewers, 2); None to rank.
     """
 
     values: Floats
@@ -268,6 +270,7 @@ class Trials:
     scores: Floats
     tied: NDArray[np.bool_]
     pairing: Floats
+    potential: Floats | None = None
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -301,12 +304,11 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
         text = "scores must be finite, got one beyond floats. Choose tamer scales."
         raise OptionError(text)
     # A reviewer of one of two items has one noise, whichever item it is.
-    ordered = np.sort(
-        potential + noise if scenario.job == "compare" else scores, axis=-1
-    )
+    table = potential + noise if scenario.job == "compare" else None
+    ordered = np.sort(scores if table is None else table, axis=-1)
     tied = (ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2))
     pairing = rng.random((trials, m))
     if scenario.partners(np.arange(m)) is not None:
         # One of each pair has each item, so pairs are found in the order they are in.
         pairing = np.broadcast_to(np.arange(m) / m, (trials, m))
-    return Trials(values, assigned, scores, tied, pairing)
+    return Trials(values, assigned, scores, tied, pairing, table)

@@ -12,15 +12,17 @@ import functools
 import math
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from evenhand.ab.bounds import Scope
 from evenhand.ab.methods import Rule
 from evenhand.arrays import Floats
 from evenhand.claims import DataWarning, Json, Label, version
+from evenhand.designs.design import Halves
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     OptionError,
@@ -44,12 +46,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Codes = NDArray[np.int64]
-    Block = tuple[Floats, int]
+    Block = tuple[Floats, Codes]
 
 OwnRule: TypeAlias = Callable[[Floats, Floats], float]
 OwnRanking: TypeAlias = Callable[[Ratings, np.random.Generator], object]
 Tried: TypeAlias = str | Rule | RankMethod | OwnRule | OwnRanking
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
+# A bound of a half says nothing.
+BLIND = 0.4995
 # Trials are drawn in blocks, each with a stream of its own.
 BLOCK = 64
 # Their losses are kept, eight bytes for each method and loss.
@@ -72,6 +76,8 @@ class RiskRow:
         improvement: How much lower the risk is than the baseline's, in per cent of it;
             None without a baseline, or if the baseline never errs.
         improvement_se: Standard error of the improvement, by the delta method.
+        bound: What theory bounds the risk by on the scales drawn, on average; None if
+            there is no bound (`evenhand.ab.bounds`).
     """
 
     method: str
@@ -80,6 +86,7 @@ class RiskRow:
     se: float
     improvement: float | None
     improvement_se: float | None
+    bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -91,6 +98,8 @@ class Simulation:
         trials: How many trials there were.
         parameters: What was simulated.
         seed: The seed that repeats it.
+        lost: Share of the trials in which ties take the guarantee away: to rank, if a
+            reviewer ties two items; of two items, if every reviewer does.
         notices: What the reader must know.
     """
 
@@ -98,6 +107,7 @@ class Simulation:
     trials: int
     parameters: Mapping[str, Json]
     seed: int
+    lost: float = 0.0
     notices: tuple[DataWarning, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
@@ -128,6 +138,8 @@ class Simulation:
             if row.improvement is not None:
                 line += f", improvement {row.improvement:.3g}%"
                 line += f" (se {row.improvement_se:.2g})"
+            if row.bound is not None and row.bound < BLIND:
+                line += f", at most {row.bound:.4g} by theory"
             lines.append(line)
         return "\n".join(lines)
 
@@ -200,16 +212,17 @@ def simulate(
     plan = _plan(scenario, methods, losses, baseline, trials, seed_from(rng))
     require_executor(executor)
     loss_blocks: list[Floats] = []
-    tied = done = 0
+    ties, done = np.zeros(2, dtype=np.int64), 0
     # Closed on an interrupt, which cancels what has not begun.
     with contextlib.closing(_blocks(plan, executor)) as blocks:
-        for part, ties in blocks:
+        for part, tied in blocks:
             loss_blocks.append(part)
-            tied, done = tied + ties, done + len(part)
+            ties, done = ties + tied, done + len(part)
             say("Trials", done, trials)
     rows = _rows(plan, np.concatenate(loss_blocks))
-    notices = _notices(scenario, tied / trials)
-    return Simulation(rows, trials, _parameters(plan), plan.seed, notices)
+    share, lost = (ties / trials).tolist()
+    notices = _notices(scenario, share)
+    return Simulation(rows, trials, _parameters(plan), plan.seed, lost, notices)
 
 
 def draw_ratings(
@@ -250,8 +263,9 @@ def run_block(plan: TrialPlan, number: int) -> Block:
     """Run a block of trials; it depends on the plan and on its number alone.
 
     Returns:
-        Losses, shape (trials, methods, losses), and in how many trials a reviewer gave
-        equal scores.
+        Losses, shape (trials, methods, losses), of two items with the bound of the
+        zero-one loss behind them; and in how many trials a reviewer gave equal scores,
+        and in how many ties took the guarantee away.
 
     Examples:
         >>> from evenhand.ab.methods import Coin
@@ -263,7 +277,13 @@ def run_block(plan: TrialPlan, number: int) -> Block:
     size = min(BLOCK, plan.trials - number * BLOCK)
     trials = draw_trials(plan.scenario, size, rng)
     losses_of = ranking_losses if plan.scenario.job == "rank" else two_item_losses
-    return losses_of(plan.methods, plan.losses, trials, rng), int(trials.tied.sum())
+    losses = losses_of(plan.methods, plan.losses, trials, rng)
+    lost, table = trials.tied, trials.potential
+    if table is not None:
+        lost = (table[..., 0] == table[..., 1]).all(axis=1)
+        bounds = risk_bounds(plan.methods, trials, plan.scenario)
+        losses = np.concatenate([losses, bounds[..., None]], axis=-1)
+    return losses, np.array([trials.tied.sum(), lost.sum()])
 
 
 def _blocks(plan: TrialPlan, executor: Executor | None) -> Generator[Block]:
@@ -308,6 +328,30 @@ def two_item_losses(
     better = trials.values[:, :1] > trials.values[:, 1:]
     wrong = np.where(better, 1 - chances, chances)
     return wrong[..., None] * [named_loss(loss)([0, 1], [1, 0]) for loss in losses]
+
+
+def risk_bounds(tried: Sequence[Rule], trials: Trials, scenario: Scenario) -> Floats:
+    """Bound the zero-one risk of rules in each trial, shape (trials, rules).
+
+    NaN for a design other than halves, or with an odd number of reviewers.
+
+    Examples:
+        >>> from evenhand.ab.methods import Coin, HigherMean
+        >>> scenario = Scenario(reviewers=40, scales="identity")
+        >>> trials = draw_trials(scenario, 3, np.random.default_rng(7))
+        >>> risk_bounds([Coin(), HigherMean()], trials, scenario).shape
+        (3, 2)
+    """
+    table = trials.potential
+    if table is None or scenario.design != Halves.name or scenario.reviewers % 2:
+        return np.full((len(trials.values), len(tried)), np.nan)
+    better = np.sign(trials.values[:, :1] - trials.values[:, 1:])
+    effects = better * (table[..., 0] - table[..., 1])
+    spread = table.max(axis=(1, 2)) - table.min(axis=(1, 2))
+    width = np.where(spread > 0, spread, 1.0)
+    ends = effects.min(axis=1), effects.mean(axis=1)
+    scope = Scope(scenario.reviewers // 2, width, *ends)
+    return 1 - np.stack([rule.right_at_least(scope) for rule in tried], axis=1)
 
 
 def ranking_losses(
@@ -407,13 +451,17 @@ def _plan(
 
 def _rows(plan: TrialPlan, losses: Floats) -> tuple[RiskRow, ...]:
     rows = []
-    for i, j in np.ndindex(losses.shape[1:]):
+    for i, j in np.ndindex(len(plan.methods), len(plan.losses)):
         gain: tuple[float, float] | tuple[None, None] = (None, None)
         ours = losses[:, i, j]
         if plan.baseline is not None and (base := losses[:, plan.baseline, j]).any():
             gain = improvement(base, ours)
         risk, se = float(ours.mean()), standard_error(ours)
-        rows.append(RiskRow(_label(plan.methods[i]), plan.losses[j], risk, se, *gain))
+        row = RiskRow(_label(plan.methods[i]), plan.losses[j], risk, se, *gain)
+        limit = math.nan
+        if plan.scenario.job == "compare" and row.loss == "zero-one":
+            limit = float(losses[:, i, -1].mean())
+        rows.append(row if math.isnan(limit) else replace(row, bound=limit))
     return tuple(rows)
 
 

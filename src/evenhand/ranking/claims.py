@@ -246,6 +246,7 @@ def _any_two_findings(
         yield from _tie_findings(ratings, split=True, distinct=distinct)
     yield from declared.departures()
     yield from selection_findings(ratings.notices)
+    yield from dominance_findings(ratings.notices)
 
 
 def _tie_findings(
