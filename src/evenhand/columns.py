@@ -56,6 +56,8 @@ LISTED = 20
 """How many problems of one file an error lists."""
 NAMED = 5
 """How many rows or pairs of labels a notice names."""
+# Of more levels of confidence groups are made, about equally large.
+MOST_LEVELS, GROUPS = 10, 5
 EXACT_BELOW = 2.0**53
 MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """How pandas names the types of its missing values, without importing it."""
@@ -242,6 +244,38 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
     return numbers, numeric.is_null().to_numpy()
 
 
+def level_series(values: object, what: str, source: Source) -> pl.Series:
+    """Return confidences as ordered levels, null where there is none.
+
+    Examples:
+        >>> level_series([4, 2, None, 4], "confidence", Source()).to_list()
+        ['4', '2', None, '4']
+        >>> level_series(range(100), "sure", Source()).dtype.categories.to_list()
+        ['0 to 19', '20 to 39', '40 to 59', '60 to 79', '80 to 99']
+    """
+    words, places = ordered_words(values, numbers=True), values
+    if words and isinstance(values, pl.Series):
+        steps = pl.Series(range(1, len(words) + 1), dtype=pl.Float64)
+        texts = values.cast(pl.String).str.strip_chars()
+        places = texts.replace_strict(words, steps, default=None)
+    numbers, missing = number_series(places, what, source)
+    answers = numbers[~missing]
+    if len(answers) == 0:
+        raise source.whole(f"{what} holds no confidence. Name another column.")
+    highest = np.unique(answers)
+    if len(highest) > MOST_LEVELS:
+        shares = np.linspace(0, 1, GROUPS + 1)[1:]
+        highest = np.unique(np.quantile(answers, shares, method="inverted_cdf"))
+        lowest = [answers[answers > end].min() for end in (-np.inf, *highest[:-1])]
+        pairs = zip(lowest, highest, strict=True)
+        labels = [f"{low:g} to {high:g}" for low, high in pairs]
+    else:
+        labels = [words[int(end) - 1] if words else f"{end:.15g}" for end in highest]
+    codes = pl.Series(np.searchsorted(highest, numbers).astype(np.int64))
+    named = codes.replace_strict(dict(enumerate(labels)), return_dtype=pl.Enum(labels))
+    return named.set(pl.Series(missing), None) if missing.any() else named
+
+
 def time_series(
     values: object, what: str, source: Source, *, gaps: bool = False
 ) -> pl.Series:
@@ -277,8 +311,12 @@ def time_series(
     return numbers
 
 
-def ordered_words(values: object) -> list[str]:
+def ordered_words(values: object, *, numbers: bool = False) -> list[str]:
     """Return the words of a column whose categories have an order, the lowest first.
+
+    Args:
+        values: The column.
+        numbers: Whether numbers are words, too.
 
     Examples:
         >>> ordered_words(pl.Series(["fair"], dtype=pl.Enum(["poor", "fair", "n/a"])))
@@ -291,7 +329,8 @@ def ordered_words(values: object) -> list[str]:
         return []
     texts = kind.categories.str.strip_chars()
     words = texts.filter(~texts.str.to_lowercase().is_in(["", *MISSING_WORDS]))
-    return [] if words.str.contains(NUMBER).all() else words.to_list()
+    numeric = words.str.contains(NUMBER).all() and not numbers
+    return [] if numeric else words.to_list()
 
 
 def column_values(column: nw.Series[IntoSeries]) -> pl.Series | list[object]:
@@ -581,6 +620,7 @@ class Columns:
     order: str = ""
     answered: str = ""
     probability: str = ""
+    confidence: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -634,7 +674,8 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
     wanted = _needed_parts(names, declared)
     votes = "winner" in wanted
     optional = ("reviewer", "tie") if votes else ("pair",)
-    more = (*optional, "cluster", *(() if votes else ("weight", *WATCHED)))
+    scored = ("weight", *WATCHED, *(("confidence",) if "score" in wanted else ()))
+    more = (*optional, "cluster", *(() if votes else scored))
     for part in Columns.__slots__:
         if getattr(declared, part) and part not in (*wanted, *more):
             raise source.whole(
@@ -649,12 +690,14 @@ def find_columns(names: Sequence[str], declared: Columns, source: Source) -> Col
     }
     if declared.weight:
         columns["weight"] = declared.weight
+        if declared.confidence:
+            raise source.whole("Name weight or confidence, not both.")
     used = list(columns.values())
     if len(set(used)) < len(used):
         twice = next(name for name in used if used.count(name) > 1)
         text = f"Column {quote(twice)} is named for two things. Name two columns."
         raise source.whole(text)
-    for part in ("cluster", *WATCHED):
+    for part in ("cluster", "confidence", *WATCHED):
         columns[part] = getattr(declared, part)
     return Columns(**columns)
 

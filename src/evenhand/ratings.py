@@ -30,6 +30,7 @@ from evenhand.columns import (
     find_columns,
     given_columns,
     label_series,
+    level_series,
     number_series,
     ordered_words,
     time_series,
@@ -70,9 +71,11 @@ if TYPE_CHECKING:
     from evenhand.criteria import Scored
     from evenhand.formats import reading as readers
     from evenhand.formats.files import Readable
+    from evenhand.models import confidence as confidences
 else:
     nw = lazy("narwhals")
     readers = lazy("evenhand.formats.reading")
+    confidences = lazy("evenhand.models.confidence")
 
 Names: TypeAlias = "str | Sequence[str]"
 Data: TypeAlias = "Readable | Ratings | IntoDataFrame | IntoLazyFrame"
@@ -89,6 +92,7 @@ BY_ROW = (
     "preference",
     "pair_codes",
     "weights",
+    "level_codes",
     "cluster_codes",
     *WATCHES,
 )
@@ -121,6 +125,7 @@ class ReadingOptions(TypedDict, total=False):
     loser: str | None
     pair: Names | None
     weight: str | None
+    confidence: str | None
     scale: str | None
     decimal: str | None
     exclude: Sequence[Label] | Label | None
@@ -161,6 +166,8 @@ class Ratings:
         pairs: Label of the pair that the rating's reviewer belongs to, for two items
             given to matched pairs of reviewers.
         weights: How much each rating counts in models, positive; by default all alike.
+        confidence: How confident the reviewer was of each rating, higher for more; how
+            much it counts is then estimated.
         all_items: Every item there is, if some have no rating.
         people: Whether a label is one person (True), or somebody else at each item, as
             pseudonyms and seats are (False): then each score counts as a reviewer of
@@ -177,6 +184,8 @@ class Ratings:
             the same reviewer. Only its order within one reviewer has a meaning.
         pair_codes: Pair of each rating, or None.
         weights: How much each rating counts, in the order of scores, or None.
+        level_codes: Level of confidence of each rating, from 0 for the least, or None.
+        level_labels: What the levels are called.
         cluster_codes: Of each rating, what its reviewer shares with others, or None.
         order: When each item was assigned, a number that grows with time, or None.
         criteria: Names, weights and scores of the criteria whose total `scores` are, or
@@ -210,6 +219,7 @@ class Ratings:
         *,
         pairs: Sequence[Label] | NDArray[np.generic] | None = None,
         weights: Sequence[float] | NDArray[np.generic] | None = None,
+        confidence: Sequence[float] | NDArray[np.generic] | None = None,
         all_items: Sequence[Label] | None = None,
         people: bool | None = None,
     ) -> None:
@@ -218,7 +228,7 @@ class Ratings:
             raise must_be("people", "True, False or None", people)
         columns: dict[str, object]
         columns = {"reviewer": reviewers, "item": items, "score": scores}
-        more = {"pair": pairs, "weight": weights}
+        more = {"pair": pairs, "weight": weights, "confidence": confidence}
         columns |= {name: values for name, values in more.items() if values is not None}
         names = Columns(**{name: name for name in columns})
         self._fill(columns, names, Source(), all_items, people=people)
@@ -237,6 +247,7 @@ class Ratings:
         pair: Names = "",
         weight: str = "",
         missing_criteria: str = "",
+        confidence: str = "",
         all_items: Sequence[Label] | None = None,
     ) -> Ratings:
         """Take ratings from a dataframe of any kind that narwhals knows.
@@ -256,7 +267,8 @@ class Ratings:
             winner: Column of the better item, for plain comparisons.
             loser: Column of the worse item.
             pair: Column of the pair of reviewers, or several.
-            weight: Column of how much each rating counts, such as a confidence.
+            weight: Column of how much each rating counts.
+            confidence: Column of reviewers' confidence, from which that is estimated.
             missing_criteria: What becomes of a rating without a score for a criterion:
                 "leave-out", or "rescale" for the mean of those it has.
             all_items: Every item there is, if some have no rating.
@@ -294,7 +306,10 @@ class Ratings:
                 numbers, weights, Source(), missing_criteria
             )
         declared = given_columns(
-            persons, items, score, rank, winner, loser, pairs, weight
+            persons,
+            items,
+            *(score, rank, winner, loser, pairs, weight),
+            confidence=confidence,
         )
         return cls.from_columns(columns, declared, Source(), **more)
 
@@ -427,10 +442,13 @@ class Ratings:
     def _take_rows(self, rows: Codes, labels: Labels, reviewers: Codes) -> Ratings:
         """Return some rows, with other labels and codes of reviewers."""
         taken = copy.copy(self)
+        # Weights by confidence are those of all ratings.
+        weights = self.weights
         for name in ("_digest", "tied_reviewers"):
             taken.__dict__.pop(name, None)
         for name in BY_ROW:
-            if (column := getattr(self, name)) is not None:
+            column = weights if name == "weights" else getattr(self, name)
+            if column is not None:
                 setattr(taken, name, frozen(column[rows]))
         taken.criteria = self.criteria and self.criteria.take(rows)
         taken.reviewer_labels, taken.reviewer_codes = labels, frozen(reviewers[rows])
@@ -487,6 +505,7 @@ class Ratings:
         taken = copy.copy(self)
         taken.__dict__.pop("_digest", None)
         taken.weights, taken._public = weights, None  # noqa: SLF001 - our own
+        taken.level_codes, taken.level_labels = None, ()
         return taken
 
     def with_criteria(self, score: Scored, missing: str = "") -> Ratings:
@@ -523,6 +542,8 @@ class Ratings:
         kept = np.isfinite(scores)
         if not kept.any():
             raise RatingsError("There is no rating with a score for all criteria.")
+        # Weights by confidence are those of the whole form.
+        self.weights  # noqa: B018 - kept by the copy
         taken = copy.copy(self)
         taken.preference, taken.criteria = frozen(scores), criteria
         kept_notices = (each for each in self.notices if each.code not in CODES)
@@ -533,6 +554,40 @@ class Ratings:
         if self._public is not None:
             taken._public = self._public.with_criteria(score, missing)  # noqa: SLF001
         return taken
+
+    @cached_property
+    def weights(self) -> Scores | None:
+        """How much each rating counts: as given, or by its level of confidence."""
+        weights = self._level_weights
+        return None if weights is None else frozen(weights[self.level_codes])
+
+    @cached_property
+    def _level_weights(self) -> Scores | None:
+        if self.level_codes is None:
+            return None
+        return confidences.level_weights(self.with_weights(None), self.level_codes)
+
+    @property
+    def confidence(self) -> list[dict[str, Json]]:
+        """What levels of confidence are worth, from the least, if there are any.
+
+        `ratings` have a level; its scores vary `spread` times as much as the least
+        confident ones, so that each counts `weight` times.
+        """
+        if self._level_weights is None or self.level_codes is None:
+            return []
+        counts = np.bincount(self.level_codes, None, len(self.level_labels))
+        rows = zip(
+            self.level_labels,
+            counts.tolist(),
+            self._level_weights.tolist(),
+            strict=True,
+        )
+        return [
+            {"level": level, "ratings": count, "weight": weight}
+            | {"spread": float(f"{weight**-0.5:.3g}")}
+            for level, count, weight in rows
+        ]
 
     @property
     def public(self) -> Ratings:
@@ -583,12 +638,16 @@ class Ratings:
             "items": self.item_labels,
             "pairs": self.pair_labels,
         }
-        numbers = [self.preference, self.weights]
+        if self.level_labels:
+            head["confidence"] = self.level_labels
+        weights = self.weights if self.level_codes is None else None
+        numbers = [self.preference, weights]
         if self.criteria is not None:
             head["criteria"] = self.criteria.to_dict()
             numbers.append(self.criteria.scores)
         hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
-        for codes in (self.reviewer_codes, self.item_codes, self.pair_codes):
+        coded = (self.reviewer_codes, self.item_codes, self.pair_codes)
+        for codes in (*coded, self.level_codes):
             if codes is not None:
                 hashed.update(codes.astype("<i8", copy=False).data)
         for column in numbers:
@@ -618,6 +677,7 @@ class Ratings:
             "items": self.n_items,
             "ratings": self.n_ratings,
             "sha256": self.sha256,
+            **({"confidence": levels} if (levels := self.confidence) else {}),
         }
 
     def weighing(self, method: str, *, used: bool) -> tuple[DataWarning, ...]:
@@ -630,8 +690,15 @@ class Ratings:
         """
         if self.weights is None:
             return ()
-        unused = DataWarning("weights_unused", {"method": method})
-        return (DataWarning("weights_used") if used else unused,)
+        if not used:
+            return (DataWarning("weights_unused", {"method": method}),)
+        if not (levels := self.confidence):
+            return (DataWarning("weights_used"),)
+        lowest, *_, highest = levels if len(levels) > 1 else levels * 2
+        facts = {"lowest": lowest["level"], "highest": highest["level"]}
+        facts |= {"spread": highest["spread"], "weight": highest["weight"]}
+        case = {"case": "alike"} if highest["weight"] == 1 else {}
+        return (DataWarning("confidence", {**case, **facts}),)
 
     def with_unrated_items(self, labels: Sequence[Label], total: int) -> Ratings:
         """Return the same ratings, which know of items that nobody rated.
@@ -715,6 +782,9 @@ class Ratings:
         }
         if public.weights is not None:
             columns["weight"] = public.weights
+        if public.level_codes is not None:
+            levels = pl.Series(public.level_labels, dtype=pl.String)
+            columns["confidence"] = levels.gather(public.level_codes)
         if public.criteria is not None:
             for name, scores in zip(
                 public.criteria.names, public.criteria.scores.T, strict=True
@@ -769,6 +839,7 @@ class Ratings:
             similar, people = pseudonyms, False
         self.notices: tuple[DataWarning, ...] = (
             *notices,
+            *self._unknown_confidence,
             *blanks,
             *similar,
             *alike_notices("item", alike(self.item_labels)),
@@ -801,9 +872,13 @@ class Ratings:
         if "pair" in rows.columns:
             self.pair_labels, pair_codes = code_labels(rows["pair"])
             self.pair_codes = frozen(pair_codes[order])
-        self.weights: Scores | None = None
+        self.level_labels: tuple[str, ...] = ()
+        self.level_codes: Codes | None = None
+        self._unknown_confidence: tuple[DataWarning, ...] = ()
         if "weight" in rows.columns:
             self.weights = frozen(rows["weight"].to_numpy()[order])
+        elif "confidence" in rows.columns:
+            self._code_levels(rows["confidence"], order)
         self.cluster_codes: Codes | None = None
         if "cluster" in rows.columns:
             self.cluster_codes = frozen(code_labels(rows["cluster"])[1][order])
@@ -815,6 +890,20 @@ class Ratings:
                 setattr(self, name, frozen(rows[name].to_numpy()[order]))
         if "probability" in rows.columns:
             self.probabilities = frozen(rows["probability"].to_numpy()[order])
+
+    def _code_levels(self, levels: pl.Series, order: Codes) -> None:
+        """Code levels of confidence; of a rating without one, as of the middle one."""
+        answers = levels.drop_nulls().sort()
+        labels, middle = answers.unique().sort().to_list(), answers[len(answers) // 2]
+        unknown = levels.null_count()
+        codes = levels.fill_null(middle).cast(pl.String).cast(pl.Enum(labels))
+        self.level_labels = tuple(labels)
+        self.level_codes = frozen(
+            codes.to_physical().to_numpy().astype(np.int64)[order]
+        )
+        if unknown:
+            facts: dict[str, Json] = {"rows": unknown, "level": middle}
+            self._unknown_confidence = (DataWarning("missing_confidence", facts),)
 
     def _pseudonym_notices(self) -> tuple[DataWarning, ...]:
         """Say that reviewers look like pseudonyms for one item, if they do.
@@ -850,7 +939,8 @@ class Ratings:
         order = np.argsort(codes, kind="stable")
         self.reviewer_codes = frozen(codes[order])
         for name in BY_ROW:
-            if (column := getattr(self, name)) is not None:
+            # Weights by confidence are not known yet.
+            if (column := self.__dict__.get(name)) is not None:
                 setattr(self, name, frozen(column[order]))
         self.criteria = self.criteria and self.criteria.take(order)
 
@@ -1125,6 +1215,9 @@ def _rated_rows(
         for part, name in called.items()
         if name
     }
+    if names.confidence:
+        levels = level_series(columns[names.confidence], names.confidence, source)
+        series["confidence"], called["confidence"] = levels, names.confidence
     for part in ("order", "answered"):
         if name := getattr(names, part):
             times = time_series(columns[name], name, source, gaps=part == "answered")

@@ -49,7 +49,8 @@ def test_the_current_sheet_is_read_with_its_numbers_and_titles() -> None:
     assert ratings.titles[1] == "Tea, measured twice"
     assert ratings.read_as == (
         "CMT, by columns 'Paper ID' and 'Reviewer Email': item from 'Paper ID', "
-        "reviewer from 'Reviewer Email', score from 'Overall Rating'."
+        "reviewer from 'Reviewer Email', score from 'Overall Rating'; to weigh "
+        "scores by 'Confidence', say --confidence Confidence."
     )
     assert list(notices(ratings)) == ["missing_scores"]
 

@@ -55,7 +55,9 @@ def test_the_sample_is_read_by_its_field_of_scores() -> None:
     assert ratings.read_as == (
         "reviews of EasyChair, by columns 'submission #', 'member #' and 'scores': "
         "item from 'submission #', reviewer from 'member name' (or who wrote it, where "
-        "that is said), score from 'Overall evaluation'."
+        "that is said), score from 'Overall evaluation'; to weigh scores by "
+        '"Reviewer\'s confidence", say --confidence '
+        """'Reviewer'"'"'s confidence'."""
     )
 
 
@@ -66,7 +68,7 @@ def test_the_total_is_a_field_like_the_others() -> None:
 
 def test_the_overall_evaluation_is_the_score_if_none_is_named() -> None:
     ratings = read_ratings(HERE / REVIEWS)
-    assert ratings.read_as.endswith("score from 'Overall evaluation'.")
+    assert "score from 'Overall evaluation';" in ratings.read_as
 
 
 def test_a_second_file_that_is_not_the_submissions_is_refused() -> None:

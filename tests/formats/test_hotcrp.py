@@ -55,7 +55,8 @@ def test_reviews_csv_is_read_with_its_letters_and_titles() -> None:
     assert ratings.titles[2] == 'What "fair" means to a queue'
     assert ratings.read_as == (
         "HotCRP, by columns 'paper', 'title', 'reviewername' and 'email': item from "
-        "'paper', reviewer from 'email', score from 'Overall merit'."
+        "'paper', reviewer from 'email', score from 'Overall merit'; to weigh scores "
+        "by 'Reviewer expertise', say --confidence 'Reviewer expertise'."
     )
     assert list(notices(ratings)) == ["words_as_steps", "missing_scores"]
 

@@ -70,7 +70,8 @@ def test_notes_of_version_1_are_read() -> None:
     assert ratings.titles[2] == 'What "fair" means to a queue'
     assert ratings.read_as == (
         "OpenReview, by keys 'forum', 'content' and 'invitation': item from the "
-        "submission's number, reviewer from 'signatures', score from 'rating'."
+        "submission's number, reviewer from 'signatures', score from 'rating'; "
+        "to weigh scores by 'confidence', say --confidence confidence."
     )
     assert notices(ratings) == {
         "other_notes": "24 notes of another kind than a review left out.",

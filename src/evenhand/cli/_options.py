@@ -191,7 +191,7 @@ FILE_OPTIONS = (
         "--column columns ROLE=COLUMN...",
         "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, "
         "pair=COLUMN (pairs or panels of reviewers), weight=COLUMN (how much a score "
-        "counts in models, such as a confidence), or cluster=COLUMN (what reviewers "
+        "counts in models), or cluster=COLUMN (what reviewers "
         "share, such as a prompt; for intervals of rank); or merge=item, "
         "merge=reviewer: labels that look alike, such as Tea and tea, are one.",
     ),
@@ -220,6 +220,11 @@ FILE_OPTIONS = (
     ),
 )
 RARE_OPTIONS = (
+    rare(
+        "--confidence COLUMN",
+        "Column of the reviewer's confidence: how much its levels count is estimated. "
+        "'COLUMN=low<medium<high' if the order of its words is not known.",
+    ),
     rare(
         "--merge NAME...",
         "Labels that look alike are one: of items, of reviewers, or of both if only "

@@ -121,7 +121,8 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     if isinstance(scored, tuple):
         columns["score"], weights = criteria.parse_scores(scored)
         columns["score"] = columns["score"] or None
-    watched = {name: options.pop(name, None) for name in table_columns.WATCHED}
+    parts = (*table_columns.WATCHED, "confidence")
+    watched = {name: options.pop(name, None) for name in parts}
     columns |= {name: column for name, column in watched.items() if column is not None}
     merge = [*options.pop("merge")]
     for text in options.pop("columns"):

@@ -94,4 +94,6 @@ def explain(result: Ranking, *, more: bool = False) -> str:
     )
     most = len(result.items) if more else result_lines.CLOSEST
     first += result_lines.weighting_lines(result, most)
-    return _shared.render(*first, table, *lines)
+    levels = [*result.data.get("confidence", ())] if more else []  # type: ignore[misc]  # of rows
+    extra = [tables.confidence(levels)] if levels else []
+    return _shared.render(*first, table, *lines, *extra)

@@ -59,7 +59,7 @@ SIDE = "average share of the {} items near the cut that are on their true side"
 SAMPLED = DataWarning("pairs_sampled")
 # Warnings that a finding repeats.
 TOLD = (
-    *("fixed_sums", "no_information", "no_ladder", "no_needed"),
+    *("confidence", "fixed_sums", "no_information", "no_ladder", "no_needed"),
     "one_rating_reviewers",
 )
 
@@ -309,7 +309,13 @@ def check(
     ties, flat = find_ties(ratings, graph)
     loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
     pairs = ladder.pairs_within(ratings, stream(seed, "check: pairs"))
-    notices = [*ratings.notices, *information_notices(ratings), *data_notices(ratings)]
+    weighing = () if ratings.level_codes is None else ratings.weighing("", used=True)
+    notices = [
+        *ratings.notices,
+        *weighing,
+        *information_notices(ratings),
+        *data_notices(ratings),
+    ]
     model = fit = shares = more = None
     if ratings.kind == "scores":
         say("Fitting offsets and values")
@@ -490,6 +496,7 @@ def findings(result: Check) -> tuple[DataWarning, ...]:
         *_find_strictness(result),
         *_find_correlations(result),
         *_find_agreement(result),
+        *_repeat(result, "confidence"),
         *_find_quality(result),
     )
 

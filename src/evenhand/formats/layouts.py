@@ -29,6 +29,7 @@ class ReadOptions:
     Attributes:
         columns: Columns that were named by option; empty where none was.
         format: What the file is, or how it is stored.
+        levels: Words of confidence from least to most.
         scale: Score words from worst to best, "best=" and a letter, or "/" and a base.
         decimal: The decimal sign, "." or ","; empty if the file tells.
         exclude: Items and reviewers to leave out.
@@ -51,6 +52,7 @@ class ReadOptions:
 
     columns: Columns = field(default_factory=Columns)
     format: str = ""
+    levels: str = ""
     scale: str = ""
     decimal: str = ""
     exclude: Sequence[str] = ()

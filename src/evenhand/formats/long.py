@@ -62,6 +62,9 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
         table = roles.name_other_scores(table, names)
     used = {part: name for part, name in asdict(names).items() if name}
     origin = ", ".join(f"{part} from {name!r}" for part, name in used.items())
+    if names.score and not (names.confidence or names.weight):
+        free = {name: values for name, values in table.columns.items() if name}
+        origin += roles.offer_confidence(roles.among(free, table.source))
     if not names.item:
         return layouts.LongForm(table, names, origin)
     seats = False

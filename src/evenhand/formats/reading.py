@@ -111,6 +111,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     loser: str | None = None,
     pair: str | Sequence[str] | None = None,
     weight: str | None = None,
+    confidence: str | None = None,
     cluster: str | Sequence[str] | None = None,
     order: str | None = None,
     answered: str | None = None,
@@ -162,7 +163,10 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         winner: Column of the better item, for plain comparisons.
         loser: Column of the worse item.
         pair: Column of the pair of reviewers.
-        weight: Column or field of how much a rating counts, such as a confidence.
+        weight: Column or field of how much a rating counts.
+        confidence: Column or field of the reviewer's confidence, numbers or words; how
+            much its levels count is estimated. "COLUMN=low<medium<high" gives the order
+            of words.
         cluster: Column of what reviewers share that may move their scores together,
             such as a prompt, or several columns; for `rank`.
         order: Column of when an item was assigned, for a comparison that is watched.
@@ -303,6 +307,10 @@ def read(
     """
     if options.format:
         layout_of(options.format)
+    if "<" in options.columns.confidence:
+        name, _, levels = options.columns.confidence.rpartition("=")
+        named = replace(options.columns, confidence=name)
+        options = replace(options, columns=named, levels=levels)
     parts = _criterion_tables(source, options)
     table, options = next(iter(parts.values()))
     if companion is not None:
@@ -319,7 +327,8 @@ def read(
             "decide from them. Give the ratings, or leave out that column."
         )
     ratings_only = ("scale", "rows", "exclude", "only", "merge", "anonymise")
-    for name in (*ratings_only, "repeats", "lower_is_better", "pair", "weight"):
+    more_only = ("repeats", "lower_is_better", "pair", "weight", "confidence")
+    for name in (*ratings_only, *more_only):
         value = getattr(options, name, "") or getattr(options.columns, name, "")
         refuse_option(name, value, "for counts of scores: it is about ratings")
     return _counts(table, options, None), None
@@ -438,9 +447,10 @@ def _ratings(
     if names:
         long, criteria = add_total(long, names, options)
     long = _merge_labels(_without_blanks(long, table, options), options)
-    if not long.names.cluster:
-        why = f"for {layout.title}: its ratings are read without it"
-        refuse_option("cluster", options.columns.cluster, why)
+    for part in ("cluster", "confidence"):
+        if not getattr(long.names, part):
+            why = f"for {layout.title}: its ratings are read without it"
+            refuse_option(part, getattr(options.columns, part), why)
     # Where each part of the long form comes from says by which columns.
     because = f", by {reason}" if reason and layout.name != "long" else ""
     # Columns that are called what they are need no word.
@@ -548,6 +558,8 @@ def _number_scores(long: LongForm, options: ReadOptions) -> LongForm:
         if name and (scale or not _has_numbers(table.columns[name])):
             scale = scale or scales.usual_scale(table.columns[name])
             table = scales.number_column(table, name, scale)
+    if long.names.confidence:
+        table = scales.order_levels(table, long.names.confidence, options.levels)
     source = replace(table.source, orders=kind == "scores" and not options.scale)
     return replace(long, table=replace(table, source=source))
 

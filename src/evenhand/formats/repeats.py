@@ -50,6 +50,8 @@ def settle_repeats(long: LongForm, way: str) -> LongForm:
     refuse_option("repeats", names.kind == "comparisons", f"{why}: all of them count")
     refuse_option("repeats='mean'", way == "mean" and names.rank, why)
     refuse_option("repeats='mean'", way == "mean" and names.weight, "with weights")
+    confident = way == "mean" and names.confidence
+    refuse_option("repeats='mean'", confident, "with confidence")
     column = names.score or names.rank
     numbers, missing = number_series(table.columns[column], column, table.source)
     pair = ["reviewer", "item"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from evenhand.columns import (
     number_series,
 )
 from evenhand.criteria import OVERALL
-from evenhand.errors import listing, refuse_option, shell_word
+from evenhand.errors import RatingsError, listing, refuse_option, shell_word
 from evenhand.formats.layouts import LongForm
 from evenhand.formats.tables import NOTHING, Table, plain, strings
 
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 ABOUT_REVIEWERS = re.compile(
     r"confiden|expert|certain|familiar|knowledge|\bknow\b|qualif|\b(?:exp|con|kno|fam)\b"
 )
+SURE = (
+    *("confidence", "reviewer confidence", "reviewer's confidence", "revcon"),
+    *("your confidence", "reviewer expertise", "revexp", "expertise", "con"),
+)
+"""What reviewers' confidence is called; the short ones are HotCRP's."""
 MERIT = re.compile(
     r"\b(?:overall|merits?|ratings?|scores?|recommendations?|evaluations?|grades?|marks?|"
     r"ove|mer|rat|sco|rec|eva|gra)\b"
@@ -74,6 +80,7 @@ NO_SCORE = re.compile(
 QUESTIONS = re.compile(r"\b(?:criteri(?:on|a)|metric|dimension|question|prompt)s?\b")
 """What is asked of an item, which is neither an item nor a reviewer."""
 PERSON_AND_ITEM = ("reviewer", "item")
+RESERVED = ("reviewer", "item", "weight", "confidence")
 A = {"reviewer": "a reviewer", "item": "an item"}
 GRADE_LETTERS = r"^[A-F]{1,2}[+-]?$"
 # A score has at most so many values, from 0 to 100; the first cells of a column tell.
@@ -116,9 +123,7 @@ def long_form(
     """
     declared = options.columns
     score, scores = choose(declared.score)
-    score = (
-        "score" if score in ("reviewer", "item", "weight") else cut_alike([score])[0]
-    )
+    score = "score" if score in RESERVED else cut_alike([score])[0]
     if isinstance(item, str):
         item = repr(item), table.columns[item]
     if declared.reviewer or isinstance(reviewer, str):
@@ -128,12 +133,32 @@ def long_form(
         writers, table = reviewer(table)
     columns = {"reviewer": writers[1], "item": item[1], score: scores}
     kind, more = "rank" if declared.rank else "score", {}
-    if declared.weight:
-        columns["weight"], more = choose(declared.weight)[1], {"weight": "weight"}
+    for part in ("weight", "confidence"):
+        if name := getattr(declared, part):
+            columns[part], more[part] = choose(name)[1], part
     names = Columns("reviewer", "item", **{kind: score}, **more)
     origin = f"item from {item[0]}, reviewer from {writers[0]}, {kind} from {score!r}"
+    if not more and kind == "score":
+        origin += offer_confidence(choose)
     long = Table.of(columns, table.source)
     return LongForm(replace(long, notices=table.notices), names, origin, titles or {})
+
+
+def offer_confidence(choose: Callable[[str], Place]) -> str:
+    """Say how a field of confidence would count, if there is one.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> offer_confidence(among({"Confidence": ["2"]}, Source()))
+        "; to weigh scores by 'Confidence', say --confidence Confidence"
+        >>> offer_confidence(among({"Novelty": ["2"]}, Source()))
+        ''
+    """
+    for wanted in SURE:
+        with contextlib.suppress(RatingsError):
+            name = choose(wanted)[0]
+            return f"; to weigh scores by {name!r}, say --confidence {shell_word(name)}"
+    return ""
 
 
 def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:

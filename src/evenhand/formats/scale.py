@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.claims import DataWarning
-from evenhand.columns import NUMBER
-from evenhand.errors import OptionError, listing, must_be, quote
+from evenhand.columns import NUMBER, number_series
+from evenhand.errors import OptionError, RatingsError, listing, must_be, quote
 from evenhand.formats.tables import NOTHING, Table, strings
 
 if TYPE_CHECKING:
@@ -62,6 +62,15 @@ USUAL = (
     "very unlikely<unlikely<neutral<likely<very likely",
 )
 """Scales whose words have one order for everybody."""
+CONFIDENCE = (
+    "none<low<medium<high<expert",
+    "very low<low<medium<high<very high",
+    "not confident<somewhat confident<fairly confident<confident<quite confident<"
+    "very confident<extremely confident<absolutely certain",
+    "no knowledge<some familiarity<familiar<knowledgeable<very knowledgeable<expert",
+    "not at all<slightly<moderately<very<extremely",
+)
+"""The same of confidence."""
 MOST_WORDS = 12
 LONGEST_WORD = 40
 FARTHEST = 5
@@ -148,7 +157,9 @@ def parse_scale(order: str) -> dict[str, float]:
     return {word: float(step) for step, word in enumerate(words, start=1)}
 
 
-def usual_scale(values: pl.Series | Sequence[object]) -> str:
+def usual_scale(
+    values: pl.Series | Sequence[object], usual: Sequence[str] = USUAL
+) -> str:
     """Return the usual scale that all words of a column are on, or an empty text.
 
     Examples:
@@ -156,7 +167,7 @@ def usual_scale(values: pl.Series | Sequence[object]) -> str:
         'very poor<poor<fair<good<very good<excellent'
     """
     words = {_fold_case(word) for word in filled_cells(values).unique()}
-    scales = (scale for scale in USUAL if words <= {*scale.split("<")})
+    scales = (scale for scale in usual if words <= {*scale.split("<")})
     return next(scales, "") if len(words) > 1 else ""
 
 
@@ -203,6 +214,40 @@ def number_column(table: Table, name: str, scale: str = "") -> Table:
     numbers = cells.replace_strict(number_of, return_dtype=pl.String)
     table = replace(table, columns={**table.columns, name: numbers})
     return table.warn(warning.code, **warning.facts) if warning else table
+
+
+def order_levels(table: Table, name: str, order: str = "") -> Table:
+    """Put words of confidence into their order: that of their numbers, or as said.
+
+    Raises:
+        RatingsError: If no order is known.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> table = Table.of({"sure": ["4. High", "High", "2: low"]}, Source())
+        >>> order_levels(table, "sure", "2: low<high<4. high").columns["sure"].dtype
+        Enum(categories=['2: low', 'High', '4. High'])
+        >>> table = Table.of({"sure": ["4. High", "2: low", ""]}, Source())
+        >>> order_levels(table, "sure").columns["sure"].dtype
+        Enum(categories=['2: low', '4. High'])
+    """
+    cells = table.columns[name]
+    if cells.dtype == pl.Enum or (cells.dtype.is_numeric() and not order):
+        return table
+    order = order or usual_scale(cells, CONFIDENCE)
+    try:
+        numbered = number_column(replace(table, notices=()), name, order).columns[name]
+        numbers, missing = number_series(numbered, name, table.source)
+    except RatingsError as error:
+        advice = "Give their order from least to most: --confidence"
+        raise RatingsError(f"{error} {advice} '{name}=low<medium<high'.") from None
+    levels = pl.DataFrame({"number": numbers, "word": strings(cells)}).filter(~missing)
+    levels = levels.group_by("number", maintain_order=True).first().sort("number")
+    words = levels["word"].to_list()
+    named = pl.Series(numbers).replace_strict(
+        levels["number"], words, default=None, return_dtype=pl.Enum(words)
+    )
+    return replace(table, columns={**table.columns, name: named})
 
 
 Numbered = tuple[

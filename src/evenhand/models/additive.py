@@ -411,6 +411,8 @@ class Equations:
         scores: Table,
         start: tuple[float, float] = START,
         shares: Shares | None = None,
+        *,
+        near: bool = False,
     ) -> Mixed:
         """Fit random effects to scores with mean 0.
 
@@ -418,6 +420,7 @@ class Equations:
             scores: One for each rating.
             start: Variances of reviewers and items over that of the rest.
             shares: Their shares of the variance, if these are not estimated.
+            near: Whether to look for no other peak than that which leads up from there.
         """
         links, sums = self.links, self.links.add_up(scores)
         if sums.squares == 0.0:
@@ -426,7 +429,7 @@ class Equations:
         self._answers.clear()
         with one_thread(len(links.counts)):
             if shares is None:
-                ratios, converged = self.best(sums, start)
+                ratios, converged = self.best(sums, start, near=near)
             else:
                 parts = np.maximum(np.array(shares) / (1 - sum(shares)), LEAST)
                 ratios, converged = np.array(self.in_order(*parts)), True
@@ -445,20 +448,22 @@ class Equations:
         variances = Variances(*self.in_order(*varying), residual)
         return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
 
-    def best(self, sums: Sums, start: tuple[float, float]) -> tuple[Table, bool]:
+    def best(
+        self, sums: Sums, start: tuple[float, float], *, near: bool = False
+    ) -> tuple[Table, bool]:
         """Return the ratios of the highest peak, and whether they are exact."""
         begin, free = self.start(start)
         each = zip(begin, free, strict=True)
         grids = [GRID if varies else np.log([ratio]) for ratio, varies in each]
         levels, converged = len(self.links.counts), False
-        if levels > FEW:
+        if levels > FEW or near:
             point, converged = maximise(
                 lambda ratios: self.likelihood(sums, ratios[:, 0]),
                 begin[:, None],
                 free,
                 done=DONE if self.whole else DONE_PROBED,
             )
-            if not self.whole or (converged and levels > SCANNED):
+            if not self.whole or (converged and (near or levels > SCANNED)):
                 return point[:, 0], converged
         if converged and Peaks(self, sums, [grid[::2] for grid in grids]).alone(point):
             return point[:, 0], True
@@ -660,6 +665,29 @@ class Mixed(NamedTuple):
     mean: float = 0.0
     ratios: Table | None = None
     converged: bool = True
+
+
+def leverages(equations: Equations, matrix: RatingMatrix, mixed: Mixed) -> Table:
+    """Return how much each score moves its own fitted value, of a fit by a table.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> matrix = build_matrix(Ratings(list("aabb"), list("xyxy"), [9, 7, 8, 2]))
+        >>> equations = Equations(matrix)
+        >>> mixed = equations.fit(matrix.scores)
+        >>> bool((leverages(equations, matrix, mixed) < 1).all())
+        True
+    """
+    links, ratios = equations.links, np.asarray(mixed.ratios)
+    dropped, kept = equations.in_order(matrix.reviewers, matrix.items)
+    equations.at(ratios)
+    table, weights = np.asarray(equations.inside.inverse), links.weights(ratios[0])
+    mapped, place = links.matrix @ table, kept + 1
+    own = np.asarray((links.matrix * mapped).sum(axis=1))
+    shares = table[0, 0] + 2 * table[0, place] + table[place, place]
+    across = mapped[dropped, 0] + mapped[dropped, place]
+    spent = weights[dropped]
+    return matrix.weigh(shares + spent * (1 - 2 * across + spent * own[dropped]))
 
 
 def additive_without_each(ratings: Ratings, shares: Shares | None = None) -> Table:

@@ -40,6 +40,7 @@ WORDS = (
 )
 # Findings by what they are, where they are always equally grave.
 ALWAYS = {
+    "confidence": (GOOD, "Scores count by confidence"),
     "no_information": (IMPOSSIBLE, "The ratings say nothing about the order"),
     "confounded": (WRONG, "Strictness cannot be told from chance"),
     "disagreeing": (WRONG, "Some reviewers do not agree with the others"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
@@ -387,6 +387,22 @@ def rungs(ladder: Ladder) -> TextTable:
         ],
     }
     return table("How often each assumption predicts rightly", columns)
+
+
+def confidence(levels: Sequence[Mapping[str, Any]]) -> TextTable:
+    """List what levels of confidence are worth, the highest first."""
+    rows = [*reversed(levels)]
+    columns: Columns = {
+        Column("confidence"): [row["level"] for row in rows],
+        Number("ratings"): [row["ratings"] for row in rows],
+        Number("scores vary, times the lowest's"): [
+            f"{row['spread']:.2f}" for row in rows
+        ],
+        Number("each counts, times the lowest's"): [
+            f"{row['weight']:.3g}" for row in rows
+        ],
+    }
+    return table("What confidence is worth, estimated from the scores", columns)
 
 
 def targets(needed: Needed) -> TextTable:

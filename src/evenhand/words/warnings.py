@@ -176,6 +176,14 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "work cannot be recognised. Give it with companion= or --with.",
     "weights_used": "Ratings count by weights, but not in columns mean score and "
     "spread.",
+    "confidence": "Scores at the highest confidence, {highest!r}, vary {spread:.2f} "
+    "times as much as at the lowest, {lowest!r}, so that each counts {weight:.3g} "
+    "times as much. This is estimated from the scores; columns mean score and spread "
+    "do without it.",
+    "confidence/alike": "Confidence counts for nothing: beyond chance, scores vary "
+    "as much at the highest, {highest!r}, as at the lowest, {lowest!r}.",
+    "missing_confidence": "{rows:#rating} without a confidence {rows:counts|count} as "
+    "of level {level!r}.",
     "weights_unused": "Method {method!r} does not use weights: every rating counts "
     "once.",
     "weights_unused/moodle": "Weights of assessments differ, but are not used: each "
