@@ -118,7 +118,7 @@ def test_clusters_are_read_recorded_and_replayed(tmp_path: Path) -> None:
     expected: dict[str, Any] = eh.rank(frame, cluster="prompt", rng=7).to_dict()
     assert expected["intervals"]["clusters"] == 10
     assert eh.rank(path, cluster="prompt", rng=7).to_dict() == expected
-    column = ("--column", "cluster=prompt")
+    column = ("--cluster", "prompt")
     words = [
         "rank",
         str(path),
@@ -131,15 +131,24 @@ def test_clusters_are_read_recorded_and_replayed(tmp_path: Path) -> None:
     ]
     shown = run(*words)
     assert json.loads(shown.stdout) == json.loads(json.dumps(expected))
-    assert f"{record} {path} --column cluster=prompt" in shown.stderr
+    assert f"{record} {path} --cluster prompt" in shown.stderr
     audit = run("audit", str(record), str(path), *column)
     assert (audit.exit_code, "DIFFERS" in audit.stdout) == (0, False)
     without = run("audit", str(record), str(path))
     assert "Name their column with --column cluster=COLUMN" in " ".join(
         without.stdout.split()
     )
-    refused = run("check", str(path), *column)
-    assert "only rank uses it" in refused.stderr
+    checked = json.loads(run("check", str(path), *column, "--json").stdout)
+    assert (
+        checked["agreement"] is None or checked["agreement"]["left_out"] == "clusters"
+    )
+    for command, why in (
+        ("compare", "p-values draw the item of each reviewer again"),
+        ("grade", "its errors take reviewers as independent"),
+    ):
+        refused = run(command, str(path), *column)
+        assert refused.exit_code == 2
+        assert why in " ".join(refused.stderr.split())
 
 
 def test_seed_is_another_word_for_rng() -> None:

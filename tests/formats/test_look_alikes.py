@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import evenhand as eh
 from evenhand.formats.reading import read_ratings
 from tests.formats import lookalikes, test_nested
 from tests.formats.reader import Reader, scores
@@ -243,7 +244,65 @@ def lm_eval() -> LookAlike:
     )
 
 
-LOOK_ALIKES = (lm_eval, mt_bench, appraise, appraise_esa, wmt25, pearmut, cje, edx)
+def samples_df() -> LookAlike:
+    names = ("eval_id", "log", "id", "epoch", "model", "score_match", "score_rubric")
+    rows = [
+        (f"e{place}", f"logs/{model}.eval", number, 1, model, letter, 0.25 * number)
+        for place, model in enumerate(("birch", "cedar"))
+        for number, letter in enumerate("CIPN"[place:], start=1)
+    ]
+    grades = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+    expected = {(f"match / {row[2]} / 1", row[4]): grades[row[5]] for row in rows}
+    expected |= {(f"rubric / {row[2]} / 1", row[4]): row[6] for row in rows}
+    return LookAlike(
+        {"samples.csv": table(names, *rows)},
+        "an evaluation log, by columns 'eval_id' and 'epoch' of inspect_ai samples: "
+        "item from 'model', reviewer from 'scorer' + 'id' + 'epoch', score from "
+        "'score'.",
+        expected,
+    )
+
+
+def wmt_mqm() -> LookAlike:
+    names = ("system", "doc", "seg_id", "rater", "target", "category", "severity")
+    errors = [
+        ("birch", 1, "Accuracy/Omission", "Major"),
+        ("birch", 1, "Fluency/Punctuation", "Minor"),
+        ("birch", 2, "No-error", "No-error"),
+        ("cedar", 1, "Non-translation!", "Major"),
+        ("cedar", 2, "Style/Awkward", "Minor"),
+        ("cedar", 2, "Style/Awkward", "Minor"),
+        ("cedar", 2, "Accuracy", "HOTW-test"),
+    ]
+    rows = [
+        (system, "d1", segment, "r1", "a <v>b</v>", kind, severity)
+        for system, segment, kind, severity in errors
+    ]
+    points = {("1", "birch"): -5.1, ("2", "birch"): 0.0, ("1", "cedar"): -25.0}
+    points[("2", "cedar")] = -2.0
+    return LookAlike(
+        {"mqm.tsv": table(names, *rows).replace(",", "\t")},
+        "an evaluation log, by columns 'seg_id', 'rater' and 'severity' of WMT MQM",
+        {
+            (f"r1 / d1 / {seg}", system): score
+            for (seg, system), score in points.items()
+        },
+        {"control_items": 1},
+    )
+
+
+LOOK_ALIKES = (
+    samples_df,
+    wmt_mqm,
+    lm_eval,
+    mt_bench,
+    appraise,
+    appraise_esa,
+    wmt25,
+    pearmut,
+    cje,
+    edx,
+)
 
 
 @pytest.mark.parametrize("make", LOOK_ALIKES, ids=lambda make: make.__name__)
@@ -271,8 +330,25 @@ def platforms() -> dict[str, tuple[list[tuple[str, bytes]], dict[str, Any]]]:
     votes = [("tea", "milk", "model_a"), ("milk", "soup", "model_b")]
     votes += [("soup", "tea", "tie"), ("tea", "milk", "both_bad")]
     arena = table(("model_a", "model_b", "winner"), *votes)
+    flags = [(a, b, *(int(winner == w) for w in WINNERS)) for a, b, winner in votes[:3]]
+    lmsys = table(("model_a", "model_b", *(f"winner_{w}" for w in WINNERS)), *flags)
+    preferences = (1.0, 2.0, 1.5, 1.23, None)
+    annotations = [
+        {
+            "instruction": f"Say {number}",
+            "output_1": "Yes.",
+            "generator_1": "tea",
+            "output_2": "No.",
+            "generator_2": "milk",
+            "annotator": "gpt4",
+            "preference": preference,
+        }
+        for number, preference in enumerate(preferences)
+    ]
     texts = {
         "arena.csv": arena,
+        "lmsys.csv": lmsys,
+        "annotations.json": json.dumps(annotations),
         "mt-bench-pair.jsonl": lines(*pairs),
         "pretalx.json": json.dumps(test_nested.pretalx()),
         "pretalx.csv": test_nested.PRETALX_CSV,
@@ -295,9 +371,12 @@ def platforms() -> dict[str, tuple[list[tuple[str, bytes]], dict[str, Any]]]:
     return files | {"inspect": (inspect, {})}
 
 
+WINNERS = ("model_a", "model_b", "tie")
 PLATFORMS = platforms()
 SUMMARIES = {
     "arena.csv": ("votes", "4 comparisons of 3 items, 2 of them ties"),
+    "lmsys.csv": ("votes", "3 comparisons of 3 items, 1 of them a tie"),
+    "annotations.json": ("votes", "4 comparisons of 2 items, 1 of them a tie"),
     "mt-bench-pair.jsonl": ("votes", "2 comparisons of 2 items, 1 of them a tie"),
     "pretalx.json": ("the long form", "3 scores by 2 reviewers of 2 items"),
     "pretalx.csv": ("the long form", "3 scores by 2 reviewers of 2 items"),
@@ -360,3 +439,61 @@ def test_what_no_log_says_is_asked_for(case: str) -> None:
     text, sentence = CASES[case]
     file = Reader("birch/samples_arc_2026-01-02T03-04.jsonl")
     assert file.refused(text).startswith(sentence)
+
+
+def judged(prompts: int, models: str = "abc") -> str:
+    """Write marks of two judges on some prompts, in the columns of CJE."""
+    rows = [
+        (judge, prompt, model, 0.1 * ((prompt * 7 + place * 3 + len(judge)) % 9))
+        for judge in ("ada", "bot")
+        for prompt in range(prompts)
+        for place, model in enumerate(models)
+    ]
+    return table(("judge", "prompt_id", "policy", "judge_score"), *rows)
+
+
+def test_prompts_of_judges_are_clusters_and_it_is_said() -> None:
+    ratings = Reader("draws.csv").read(judged(8))
+    assert ratings.cluster_codes is not None
+    assert len({*ratings.cluster_codes.tolist()}) == 8
+    facts = next(w for w in ratings.notices if w.code == "prompts").facts
+    assert facts == {"column": "prompt_id", "prompts": 8}
+    assert eh.rank(ratings, method="mean", rng=7).uncertainty.clusters == 8  # type: ignore[union-attr]  # known
+    # What a method does not use by itself is no reason to refuse it.
+    assert eh.rank(ratings, method="safe", rng=7).order
+
+
+@pytest.mark.parametrize(
+    ("prompts", "options"),
+    [(5, {}), (8, {"cluster": "none"}), (8, {"reviewer": "judge+prompt_id"})],
+)
+def test_few_prompts_or_a_word_leave_clusters_out(
+    prompts: int, options: dict[str, Any]
+) -> None:
+    ratings = Reader("draws.csv").read(judged(prompts), **options)
+    assert ratings.cluster_codes is None
+    assert "prompts" not in {warning.code for warning in ratings.notices}
+
+
+def test_a_named_cluster_counts_before_the_prompt() -> None:
+    text = judged(12).replace("prompt_id", "prompt_id,topic", 1)
+    lines_ = text.splitlines()
+    rows = [line.split(",") for line in lines_[1:]]
+    more = [",".join([a, b, f"t{int(b) // 2}", *rest]) for a, b, *rest in rows]
+    again = "\n".join([lines_[0], *more]) + "\n"
+    ratings = Reader("draws.csv").read(again, cluster="topic")
+    assert len({*ratings.cluster_codes.tolist()}) == 6  # type: ignore[union-attr]  # named
+
+
+def test_k_samples_of_one_judge_are_repeats_of_a_prompt() -> None:
+    rows = [
+        (prompt, policy, draw, 0.1 * ((prompt + draw) % 7))
+        for prompt in range(8)
+        for policy in "ab"
+        for draw in range(3)
+    ]
+    ratings = Reader("draws.csv").read(
+        table(("prompt_id", "policy", "draw_idx", "judge_score"), *rows)
+    )
+    assert ratings.n_reviewers == 24
+    assert len({*ratings.cluster_codes.tolist()}) == 8  # type: ignore[union-attr]  # prompts

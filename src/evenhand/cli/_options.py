@@ -248,7 +248,13 @@ RARE_OPTIONS = (
         default=None,
     ),
 )
+cluster_option = rare(
+    "--cluster COLUMN",
+    "What reviewers share that may move their scores together, such as a prompt: they "
+    "are no independent evidence. none: nothing.",
+)
 watch_options = options(
+    cluster_option,
     rare("--order COLUMN", "When an item was assigned: a number or a time."),
     rare("--answered COLUMN", "When a score came in, for --window."),
     rare(

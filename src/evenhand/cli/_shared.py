@@ -75,6 +75,14 @@ CUT = "\ue000"
 ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
 STDIN, CHARTS = "-", "charts="
+NO_CLUSTER = {
+    "compare": "p-values draw the item of each reviewer again, which holds whatever "
+    "reviewers share. If all of a cluster got one item, say --design panels --column "
+    "pair=COLUMN; of models that answered the same prompts rank --simultaneous says "
+    "which are apart",
+    "grade": "its errors take reviewers as independent; rank --cluster says how sure "
+    "an order is",
+}
 WISHES = ["format", "scale", "exclude", "only", "rows", "sheet", "anonymise"]
 WISHES += ["repeats", "lower_is_better", "missing_criteria"]
 """Parameters that say how to read, beside columns and the companion."""
@@ -121,7 +129,7 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     if isinstance(scored, tuple):
         columns["score"], weights = criteria.parse_scores(scored)
         columns["score"] = columns["score"] or None
-    parts = (*table_columns.WATCHED, "confidence")
+    parts = (*table_columns.WATCHED, "confidence", "cluster")
     watched = {name: options.pop(name, None) for name in parts}
     columns |= {name: column for name, column in watched.items() if column is not None}
     merge = [*options.pop("merge")]
@@ -148,6 +156,14 @@ def take_reading(options: dict[str, Any]) -> tuple[ReadOptions, str | None]:
     settings = table_settings(options.pop("table"))
     wished["criteria"] = weights
     return layouts.ReadOptions(named, **wished, **settings, merge=merge), companion
+
+
+def check_cluster(command: str, cluster: str) -> None:
+    """Refuse a cluster that a command does not use, and say why."""
+    if cluster in ("", "none") or command in ("rank", "check"):
+        return
+    why = NO_CLUSTER.get(command, "rank and check use it")
+    raise OptionError(f"--cluster must be left out for {command}: {why}.")
 
 
 def file_inputs(file: str | Sequence[str]) -> dict[str, str]:
@@ -361,8 +377,7 @@ class Job:
         self._file = self._file or intervals
         evidence = take("assignment", None)
         reading, companion = take_reading(options)
-        if command != "rank" and reading.columns.cluster:
-            raise OptionError("--column cluster must be left out: only rank uses it.")
+        check_cluster(command, reading.columns.cluster)
         self._key, self._report = reading.anonymise or None, take("report")
         self._charts, self._exports = _exports(command, take("exports"))
         if self._report is not None:

@@ -52,6 +52,7 @@ TABLE = "(table)"
     "Redraw every reviewer's scale 200 times, and show how many of the best K stay, "
     "beside the plain mean.",
 )
+@_options.cluster_option
 @_options.extra_options()
 @_options.result_options
 @_options.reading_options()

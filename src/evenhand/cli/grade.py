@@ -46,6 +46,7 @@ else:
     "Round marks to a multiple of STEP, halves up.",
     float,
 )
+@_options.cluster_option
 @_options.explain_option
 @_options.extra_options(charts="")
 @_options.result_options

@@ -42,6 +42,7 @@ else:
     "of them, such as who may be first.",
 )
 @_options.evidence_option
+@_options.cluster_option
 @_options.all_option
 @_options.extra_options()
 @_options.record_option

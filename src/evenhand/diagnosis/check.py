@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from evenhand.claims import Label
     from evenhand.models.design import Fit
     from evenhand.posets.graph import Comparisons
-    from evenhand.ratings import Data, ReadingOptions
+    from evenhand.ratings import Data, Names, ReadingOptions
     from evenhand.words import cards
 else:
     cards = lazy("evenhand.words.cards")
@@ -269,6 +269,7 @@ def check(
     *,
     top: int | None = None,
     order: Sequence[Label] | None = None,
+    cluster: Names | None = None,
     rng: RNGLike = None,
     **reading: Unpack[ReadingOptions],
 ) -> Check:
@@ -280,6 +281,8 @@ def check(
             others.
         order: All items from best to worst, for which that is asked; by default the
             order that `rank` gives with this seed.
+        cluster: Column of what reviewers share, such as a prompt, or several: they
+            agree on each item of a cluster, and intervals of agreement are by cluster.
         rng: Seed, generator or None.
         reading: How to read a file or a dataframe, with the names that `read_ratings`
             has: `reviewer`, `item`, `score`, `rows`, `scale`, ...
@@ -300,7 +303,7 @@ def check(
         >>> found.contradictions.both_orders, found.ladder.verdict
         (1, 'cannot tell')
     """
-    ratings = as_ratings(ratings, check, **reading)
+    ratings = as_ratings(ratings, check, cluster=cluster, **reading)
     seed = seed_from(rng)
     if top is not None:
         require_whole("top", top, 1, ratings.n_items - 1, "one less than the items")

@@ -41,6 +41,7 @@ PLATFORMS: dict[str, Home] = {
         "logs",
         (
             *("doc id", "question id", "item type", "item i", "judge score"),
+            *("eval id", "seg id"),
             *("scorer id", "points earned", "recommendation"),
         ),
     ),

@@ -3,7 +3,7 @@
 Where a program writes what stands in a table, PROGRAMS. Of an evaluation log one judge
 on one prompt is a reviewer, because what made the judge strict or the prompt hard is
 the same for all answers; the model is the item. Judges of one prompt may err together,
-so the prompt is offered as the cluster.
+so the prompt is the cluster.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from evenhand.columns import as_series
@@ -21,7 +22,7 @@ from evenhand.formats import layouts, roles
 from evenhand.formats.documents import SCALARS, flat_fields, top_records
 from evenhand.formats.scale import are_scores, filled_cells, may_be_scores
 from evenhand.formats.tables import as_text, plain
-from evenhand.ratings import FEWEST_CLUSTERS, join_labels
+from evenhand.ratings import join_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,8 @@ pearmut | user_id item_i | model | user_id item_id* | score
 lm-eval | doc_id filter target | model/model_name | task* doc_id* filter |
 CJE | prompt_id judge_score | policy/model | judge prompt_id* draw_idx | judge_score
 edX | scorer_id points_earned | submission_uuid | scorer_id | points_earned
+inspect_ai samples | eval_id epoch | model/log | task_name scorer id* epoch | score
+WMT MQM | seg_id rater severity | system | rater doc* seg_id* | points
 inspect_ai | eval samples | model | task scorer sample* epoch | score
 Label Studio | annotations data | id | completed_by/completed_by.email/completed_by.id |
 Argilla | .responses.users | id | user |
@@ -57,6 +60,7 @@ LEFT_OUT = {
     "pearmut": {
         "item_i": ("^(?:welcome|random|goodbye|tutorial)_", "control_items"),
     },
+    "WMT MQM": {"severity": ("(?i)^HOTW", "control_items")},
     "edX": {"score_type": ("^SE$", "control_items")},
     "Label Studio": {"was_cancelled": ("(?i)^true$", "cancelled_answers")},
     "Argilla": {"was_cancelled": ("(?i)^true$", "cancelled_answers")},
@@ -78,6 +82,8 @@ PATHS = {
 }
 """What the path of a file, without its ending, tells of its rows."""
 WAVE = re.compile("human([0-9]*)")
+ERRORS = {"major": -5.0, "minor": -1.0, "critical": -5.0}
+"""What a segment loses by an error of the Multidimensional Quality Metrics."""
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What inspect_ai's scorers write: correct, partial, incorrect, no answer."""
 RATED = ("rating", "number", "choices")
@@ -268,7 +274,8 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
             f"No program that is known writes these columns: {listing(table.columns)}. "
             "Name them with --reviewer, --item and --score."
         )
-    table = _with_path(log, _unfold(log, table))
+    table = WIDE.get(log.program, partial(_unfold, log))(table)
+    table = _with_path(log, table)
     item = table.find(*log.item)
     if declared.item or not log.prompt:
         item = table.column_for("item", declared.item, *log.item)
@@ -288,7 +295,9 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
 
     titles = roles.titles_by_item(table.texts(item), table.texts("title", "data.title"))
     writers = partial(_reviewers, log)
-    return roles.long_form(table, options, choose, item, writers, titles)
+    long = roles.long_form(table, options, choose, item, writers, titles)
+    prompts = [*filter(None, map(table.find, log.prompt))]
+    return roles.with_clusters(long, table, declared, prompts)
 
 
 def _unfold(log: Log, table: Table) -> Table:
@@ -304,6 +313,47 @@ def _unfold(log: Log, table: Table) -> Table:
     if not judgments and not table.why(*log.marks):
         raise table.source.whole("The records hold no answer.")
     return replace(table, columns=columns, source=source) if judgments else table
+
+
+def _melt_scores(table: Table) -> Table:
+    """Make a row of each score that inspect_ai's `samples_df` has for a sample."""
+    names = [name for name in table.columns if name.startswith("score_")]
+    if not names:
+        return table
+    shared = {name: cells for name, cells in table.columns.items() if name not in names}
+    columns = {name: pl.concat([cells] * len(names)) for name, cells in shared.items()}
+    scorers = [name.removeprefix("score_") for name in names]
+    columns["scorer"] = pl.Series(np.repeat(scorers, table.height))
+    grades = {letter: f"{grade:g}" for letter, grade in GRADES.items()}
+    columns["score"] = pl.concat([table.cells(name).replace(grades) for name in names])
+    source = table.source.keep([*range(table.height)] * len(names))
+    return replace(table, columns=columns, source=source)
+
+
+def _add_errors(table: Table) -> Table:
+    """Add up the errors that a rater found in each segment of a system."""
+    parts = ("system", "rater", "doc", "seg_id")
+    control = table.cells("severity").str.contains("(?i)^HOTW")
+    rows = pl.DataFrame([table.cells(name).alias(name) for name in parts]).with_columns(
+        severity=table.cells("severity").str.to_lowercase(),
+        category=table.cells("category").str.to_lowercase(),
+        control=control,
+    )
+    severity, category = pl.col("severity"), pl.col("category")
+    points = severity.replace_strict(ERRORS, default=0.0)
+    points = (
+        pl.when(category.str.contains("punctuation") & (severity == "minor"))
+        .then(-0.1)
+        .otherwise(points)
+    )
+    points = (
+        pl.when(category.str.contains("non-translation")).then(-25).otherwise(points)
+    )
+    first = pl.struct(*parts, "control").is_first_distinct()
+    total = points.sum().round(6).over(*parts, "control")
+    rows = rows.with_columns(points=total, first=first)
+    scored = replace(table, columns={**table.columns, "points": rows["points"]})
+    return scored.keep(rows["first"].arg_true().to_list()).warn("error_points")
 
 
 def _with_path(log: Log, table: Table) -> Table:
@@ -356,23 +406,18 @@ def _reasons(log: Log, table: Table, score: str) -> Reasons:
 
 
 def _reviewers(log: Log, table: Table) -> roles.Writers:
-    """Return the reviewer of each judgment, a judge on a prompt; offer clusters."""
+    """Return the reviewer of each judgment, a judge on a prompt."""
     rows = {"#": pl.Series(range(1, table.height + 1))}
     numbered = replace(table, columns={**rows, **table.columns})
     names = (numbered.find(*name.rstrip("*").split("/")) for name in log.reviewer)
-    parts, prompts = (
-        [*filter(None, names)],
-        [*filter(None, map(table.find, log.prompt))],
-    )
+    parts = [*filter(None, names)]
     labels = join_labels(parts, numbered.columns, table.source)
-    if prompts:
-        clusters = join_labels(prompts, table.columns, table.source).n_unique()
-        if FEWEST_CLUSTERS <= clusters < labels.n_unique():
-            table = table.warn("prompts", column="+".join(prompts), prompts=clusters)
     # Names that start again in every file are nobody's.
     hidden = table.height * any(name.endswith("#") for name in log.reviewer)
     table = roles.pseudonyms(table, hidden, "openreview")
     return (" + ".join(map(repr, parts)), labels), table
 
 
+WIDE = {"inspect_ai samples": _melt_scores, "WMT MQM": _add_errors}
+"""What makes a row of each judgment where a table has it otherwise."""
 EVALUATION = layouts.Layout("evaluation", "an evaluation log", recognise, read)

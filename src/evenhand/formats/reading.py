@@ -94,6 +94,7 @@ JOINED = ("reviewer", "item", "pair", "cluster")
 """Columns that several may name together."""
 
 SELF = "self"
+NO_CLUSTERS = "none"
 NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
 WORD = re.compile(r"[^\W\d_]+")
 AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
@@ -168,7 +169,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
             much its levels count is estimated. "COLUMN=low<medium<high" gives the order
             of words.
         cluster: Column of what reviewers share that may move their scores together,
-            such as a prompt, or several columns; for `rank`.
+            such as a prompt, or several columns; of evaluation logs and votes it
+            is the prompt, unless this is "none".
         order: Column of when an item was assigned, for a comparison that is watched.
         answered: Column of when a score came in, likewise.
         probability: Column of the probability of the first item, likewise.
@@ -414,11 +416,21 @@ def _criterion_tables(
     return {name: (table, of_column(name)) for name in criteria}
 
 
+def _without_clusters(long: LongForm) -> LongForm:
+    """Leave out clusters that a layout takes by itself."""
+    notices = (each for each in long.table.notices if each.code != "prompts")
+    table = replace(long.table, notices=tuple(notices))
+    return replace(long, table=table, names=replace(long.names, cluster=""))
+
+
 def _long_form(
     table: Table, options: ReadOptions
 ) -> tuple[Layout, str, LongForm, ReadOptions]:
     """Read a table by its layout, without the columns that are to be left out."""
     columns = [name for name in options.exclude if name in table.columns]
+    wants_none = options.columns.cluster == NO_CLUSTERS not in table.columns
+    if wants_none:
+        options = replace(options, columns=replace(options.columns, cluster=""))
     layout, reason = recognise(_without_columns(table, columns), options)
     layout.check_options(table, options)
     if columns and layout.name != "wide":  # there they are labels
@@ -426,7 +438,8 @@ def _long_form(
         table = table.warn("other_columns", columns=len(columns), names=few(columns))
         kept = [name for name in options.exclude if name not in columns]
         options = replace(options, exclude=kept)
-    return layout, reason, layout.read(table, options), options
+    long = layout.read(table, options)
+    return layout, reason, _without_clusters(long) if wants_none else long, options
 
 
 def _ratings(

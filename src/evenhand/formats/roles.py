@@ -27,6 +27,7 @@ from evenhand.criteria import OVERALL
 from evenhand.errors import RatingsError, listing, refuse_option, shell_word
 from evenhand.formats.layouts import LongForm
 from evenhand.formats.tables import NOTHING, Table, plain, strings
+from evenhand.ratings import FEWEST_CLUSTERS, join_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -159,6 +160,37 @@ def offer_confidence(choose: Callable[[str], Place]) -> str:
             name = choose(wanted)[0]
             return f"; to weigh scores by {name!r}, say --confidence {shell_word(name)}"
     return ""
+
+
+def with_clusters(
+    long: LongForm, table: Table, declared: Columns, prompts: Sequence[str]
+) -> LongForm:
+    """Add the clusters that the user named, or else the prompts of judges.
+
+    Args:
+        long: The ratings.
+        table: The table that they come from, a row for each.
+        declared: Columns that the user named.
+        prompts: Columns that name the prompt together.
+    """
+    if declared.cluster:
+        prompts = [table.column_for("cluster", declared.cluster)]
+    elif declared.reviewer:
+        prompts = []
+    if not prompts:
+        return long
+    cells = map(table.cells, prompts)
+    if not declared.cluster and any((cell == "").any() for cell in cells):
+        return long
+    clusters, rows = join_labels(prompts, table.columns, table.source), long.table
+    if not declared.cluster:
+        reviewer, number = long.names.reviewer, clusters.n_unique()
+        most = rows.columns[reviewer].n_unique() if reviewer else rows.height
+        if not FEWEST_CLUSTERS <= number < most:
+            return long
+        rows = rows.warn("prompts", column="+".join(prompts), prompts=number)
+    rows = replace(rows, columns={**rows.columns, "cluster": clusters})
+    return replace(long, table=rows, names=replace(long.names, cluster="cluster"))
 
 
 def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:

@@ -24,8 +24,7 @@ from evenhand.columns import (
     likely_columns,
 )
 from evenhand.errors import listing, plural, quote
-from evenhand.formats import layouts
-from evenhand.ratings import FEWEST_CLUSTERS
+from evenhand.formats import layouts, roles
 from evenhand.votes import TIE, VERDICTS, word
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ REMARKS = {
     "differ": "with votes that differ",
 }
 PROMPTS = ("prompt", "prompt id", "question id", "question", "instruction")
+ALPACA = ("generator_1", "generator_2", "preference")
 FLAGS = ["1", "true", "0", "false"]
 NUMBERED = re.compile(r"winner [0-9]+")
 GAME = re.compile(r"(?:g|game|round) ?[12] winner")
@@ -144,18 +144,21 @@ def read(table: Table, options: layouts.ReadOptions) -> layouts.LongForm:
     free = [name for name in table.columns if name not in used]
     voters = likely_columns("reviewer", free, options.columns)
     voter = voters[0] if len(voters) == 1 else ""
-    more = {"reviewer": voter, "cluster": options.columns.cluster}
-    declared = Columns(winner="winner", loser="loser", **more)
+    declared = Columns(winner="winner", loser="loser", reviewer=voter)
     names = find_columns([*columns, *free], declared, table.source)
-    kept = filter(None, (names.reviewer, names.cluster))
-    columns |= {name: table.columns[name] for name in kept}
-    failed = reading.outcomes == "failed"
-    votes = replace(table, columns=columns).leave_out("vote", {"failed_votes": failed})
-    prompt = table.find(*PROMPTS)
-    prompts = table.columns[prompt].n_unique() if prompt and not names.cluster else 0
-    if FEWEST_CLUSTERS <= prompts < votes.height:
-        votes = votes.warn("prompts", column=prompt, prompts=prompts)
-    return layouts.LongForm(votes, names, _origin(reading, names.reviewer, free))
+    if names.reviewer:
+        columns[names.reviewer] = table.columns[names.reviewer]
+    # Voters differ from vote to vote here, whoever they are.
+    declared = replace(options.columns, reviewer="")
+    failed = {"failed_votes": reading.outcomes == "failed"}
+    table = replace(table, columns={**table.columns, **columns})
+    table = table.leave_out("vote", failed)
+    votes = replace(table, columns={name: table.columns[name] for name in columns})
+    origin = _origin(reading, names.reviewer, free)
+    long = layouts.LongForm(votes, replace(names, reviewer=""), origin)
+    prompts = [*filter(None, [table.find(*PROMPTS)])]
+    long = roles.with_clusters(long, table, declared, prompts)
+    return replace(long, names=replace(long.names, reviewer=names.reviewer))
 
 
 def _join_columns(table: Table, declared: Columns) -> Table:
@@ -176,6 +179,8 @@ def _join_columns(table: Table, declared: Columns) -> Table:
 
 def _join_flags(table: Table) -> Table:
     """Join columns of 0 and 1, winner_model_a, winner_model_b, winner_tie, to words."""
+    if table.why(*ALPACA):
+        table = _join_preferences(table)
     called = [name for name in table.columns if _words(name).startswith("winner ")]
     flags = {name: table.cells(name).str.to_lowercase() for name in called}
     if len(flags) < 2 or not all(cells.is_in(FLAGS).all() for cells in flags.values()):
@@ -190,6 +195,28 @@ def _join_flags(table: Table) -> Table:
         words = words.set(won, _words(name).removeprefix("winner "))
     kept = {name: cells for name, cells in table.columns.items() if name not in flags}
     return replace(table, columns={**kept, called[0]: words})
+
+
+def _join_preferences(table: Table) -> Table:
+    """Turn AlpacaEval's preferences, from 1 for the first to 2, to words."""
+    cells = table.cells("preference")
+    numbers = cells.cast(pl.Float64, strict=False)
+    valid = numbers.is_between(1, 2) | (numbers == 0)
+    for row in (~valid & (cells != "") | (valid.is_null() & (cells != ""))).arg_true():
+        rule = "preference must be from 1 to 2, or 0 for a tie"
+        raise table.source.at(row, f"{rule}, got {quote(cells[row])}")
+    words = pl.select(
+        pl.when(numbers.is_null() | numbers.is_nan())
+        .then(pl.lit("failed"))
+        .when(numbers.is_in([0.0, 1.5]))
+        .then(pl.lit("tie"))
+        .when(numbers < 1.5)
+        .then(pl.lit("1"))
+        .otherwise(pl.lit("2"))
+    ).to_series()
+    texts = ("preference", *map(table.find, ("output_1", "output_2")))
+    kept = {name: table.columns[name] for name in table.columns if name not in texts}
+    return replace(table, columns={**kept, "winner": words})
 
 
 def find_votes(table: Table, declared: Columns) -> Reading | None:

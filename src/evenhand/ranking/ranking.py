@@ -330,7 +330,8 @@ def _with_intervals(
     executor: Executor | None,
 ) -> Answer:
     """Add how sure the places are."""
-    if clusters is not None:
+    by_default = any(warning.code == "prompts" for warning in task.ratings.notices)
+    if clusters is not None and (method.by_value or not by_default):
         return _by_cluster(task, method, answer, clusters, executor)
     return replace(answer, uncertainty=_uncertainty(task, method, answer))
 

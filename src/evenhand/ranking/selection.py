@@ -11,6 +11,7 @@ An item that was drawn was lucky. It is not better than one that was not.
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import itertools
 import operator
@@ -571,6 +572,9 @@ def _weigh(
         sure = from_fit(fit, 0, order=order, errors=(high - low) / reach)
         return ItemValues(FILE, sure, data.values)
     if not noise_free:
+        # Chances come from joint intervals, which clusters that were read have none of.
+        data = copy.copy(data)
+        data.cluster_codes = None
         ranking = rank(data, method=DEFAULT if method is None else method, rng=0)
         if ranking.uncertainty is None or ranking.uncertainty.values is None:
             rule = "a model with standard errors, such as adaptive, additive or mean"

@@ -168,8 +168,11 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "empty_lists": "{rows:#record} without any {list!r} left out.",
     "failed_judgments": "{rows:#judgment} without a score left out.",
     "control_items": "{rows:#judgment} of control items left out.",
-    "prompts": "Reviewers of one prompt may err together; for intervals by prompt "
-    "({prompts:,} of them) say cluster={column!r} or --column cluster={column}.",
+    "prompts": "Judgments of one prompt are no independent evidence, so each "
+    "{column} ({prompts:,} of them) is a cluster; cluster='none' or --cluster none "
+    "undoes it.",
+    "error_points": "A segment loses 25 by a non-translation, 5 by a major error, 1 by "
+    "a minor one and .1 by one of punctuation (MQM, WMT weights).",
     "skipped_decisions": "{rows:#decision} without a winner or a loser left out.",
     "submissions_unknown": "Without the table of submissions and its columns "
     "'authorid' and 'example', assessments of example submissions and of one's own "
