@@ -244,7 +244,7 @@ def lead(first: ScoreCounts, second: ScoreCounts) -> float:
 
     Examples:
         >>> lead(*count_sides([3, 4], [1, 4])), lead(*count_sides([3], [1]))
-        (0.38729833462074165, 1.0)
+        (0.25, 1.0)
     """
     sizes = first.size, second.size
     if not all(sizes):

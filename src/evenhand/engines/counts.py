@@ -18,6 +18,7 @@ from evenhand.columns import (
     Labels,
     Source,
     are_counts,
+    as_series,
     candidates,
     code_labels,
     column_values,
@@ -207,8 +208,7 @@ class Counts:
         rows = pl.DataFrame({"item": codes, "score": scores, "count": numbers})
         if names.order:
             times = time_series(columns[names.order], names.order, source)
-            days = label_series(columns[names.order], names.order, source)
-            days = days.cast(pl.String)
+            days = as_series(columns[names.order]).cast(pl.String)  # type: ignore[arg-type]  # a column
             rows = rows.with_columns(time=times, day=days)
         scored = rows.filter(~pl.Series(missing) & (pl.col("count") > 0))
         rated = set(scored["item"].to_list())

@@ -41,7 +41,8 @@ def arm_lines(result: Comparison, *, explained: bool = False) -> list[str]:
         >>> ratings = Ratings([*"abcdef"], [*"xxyyzz"], [1, 2, 3, 4, 8, 9])
         >>> print(*arm_lines(compare(ratings, rng=1))[:2], sep="\n")
         z comes out ahead of y and x, by trimmed means; means 8.5, 3.5 and 1.5.
-        No pair differs at 5% once 3 pairs are allowed for (p that all are alike: 0.07).
+        No pair differs at 5% once 3 pairs are allowed for (p that all are alike:
+        0.0667).
     """
     winner, *others = order_of(result)
     ahead = join_plain([printable(item) for item in others])
