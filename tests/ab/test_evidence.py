@@ -345,6 +345,16 @@ def test_compare_watches_in_the_order_of_assignment() -> None:
     assert again == whole
 
 
+def test_the_plot_of_a_watch_is_its_evidence_with_the_line_that_settles() -> None:
+    more: Any = {"order": "when", "design": "coins", "sequential": True}
+    chart = eh.compare(ab_frame(60), **COLUMNS, **more).plot().to_dict()
+    line, rule = chart["layer"]
+    data = chart["datasets"]
+    assert len(data[line["data"]["name"]]) == 60
+    assert data[rule["data"]["name"]] == [{"e_value": 20.0}]
+    assert line["encoding"]["y"]["scale"] == {"type": "log"}
+
+
 def test_the_order_of_people_assigned_at_once_is_of_no_matter() -> None:
     rng = np.random.default_rng(10)
     first, scores = rng.random(3000) < 0.5, rng.integers(1, 6, 3000).astype(float)

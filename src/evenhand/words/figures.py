@@ -47,6 +47,8 @@ Figure: TypeAlias = alt.LayerChart
 WIDTH, ROW = 640, 20
 # Characters of a line of a caption.
 CAPTION = 105
+# The least e-value of a chart, whose scale is logarithmic.
+LEAST_EVIDENCE = 1e-6
 # Strictest and most lenient reviewers that are drawn.
 STRICTEST = 20
 # Highest marks that are drawn.
@@ -72,7 +74,8 @@ def figures_of(
     Returns:
         Charts by name, those for which there are numbers: "ranks" of a ranking,
         "shares" of a comparison if there are few different scores, else "scores",
-        "pairs" of one of several items, "strictness" of a check, and "marks".
+        "evidence" of one that was watched, "pairs" of one of several items,
+        "strictness" of a check, and "marks".
 
     Examples:
         >>> from evenhand import Ratings, compare
@@ -87,7 +90,8 @@ def figures_of(
     if isinstance(result, Comparison) and result.pairs:
         return _pairs(result)
     if isinstance(result, Comparison):
-        return _shares(result) or _scores(ratings, result)
+        scores = _shares(result) or _scores(ratings, result)
+        return scores if result.sequential is None else _evidence(result) | scores
     charts = _ranks(result) if isinstance(result, Ranking) else {}
     check = result if isinstance(result, Check) else check
     return charts if check is None else charts | _strictness(check)
@@ -142,6 +146,25 @@ def _intervals(
         line = chart_of([(bars.line,)], "at").mark_rule(strokeDash=[6, 4], color=GREY)
         layers.append(line.encode(x="at:Q"))
     return layers
+
+
+def _evidence(result: Comparison) -> dict[str, Figure]:
+    """Draw the evidence after each look, and the line at which it settles."""
+    watch = result.sequential
+    if watch is None:
+        return {}
+    rows = [(look.n, max(look.e_value, LEAST_EVIDENCE)) for look in watch.looks]
+    up = alt.Scale(type="log")
+    line = chart_of(rows, "scores", "e_value").mark_line(color=BLUE)
+    level = chart_of([(1 / watch.alpha,)], "e_value")
+    layers = [
+        line.encode(
+            x=alt.X("scores:Q", title="scores"),
+            y=alt.Y("e_value:Q", title="e-value", scale=up),
+        ),
+        level.mark_rule(strokeDash=[6, 4], color=GREY).encode(y="e_value:Q"),
+    ]
+    return add_title("evidence", layers, 240, watch=watch)
 
 
 def _pairs(result: Comparison) -> dict[str, Figure]:
