@@ -91,6 +91,7 @@ def test_an_unknown_option_gets_the_nearest(name: str) -> None:
 def test_every_function_knows_the_options_of_read_ratings() -> None:
     options = [*inspect.signature(eh.read_ratings).parameters][1:]
     assert {*ReadingOptions.__annotations__} == {*options} - {
+        "answered",
         "cluster",
         "order",
         "probability",
