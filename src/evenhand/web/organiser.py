@@ -548,7 +548,7 @@ async def door(request: Request) -> Response:
     row, _ = _links(request)
     site = site_of(request)
     address = f"{site.base(request)}/d/{actions.door_token(site.store.key, row)}"
-    picture = segno.make(address, micro=False).svg_data_uri(scale=8)
+    picture = segno.make(address, micro=False).svg_data_uri(scale=8, light="#fff")
     with site.store.read() as connection:
         people = reads.people(connection, row.id)
     places = [person for person in people if person.at_door]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -27,8 +27,11 @@ from evenhand.ranking.methods import Answer, RankMethod
 from evenhand.ranking.selection import select
 from evenhand.ratings import Ratings
 from evenhand.web.plan import METHODS, narrow_choice, require_complete
+from evenhand.words.claims import NO_CLAIM, plain_claim_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.web.plan import EvaluationPlan
@@ -44,6 +47,7 @@ class Preview:
         problem: Why it cannot be sealed yet, or nothing.
         works: What is drawn, in a sentence.
         claims: For each method, what it may claim.
+        plainly: For each method, the same in a plain sentence.
         costs: What takes something away, a sentence each.
         accuracy: For each method and load, how good it will be.
     """
@@ -51,6 +55,7 @@ class Preview:
     problem: str = ""
     works: str = ""
     claims: tuple[tuple[str, str], ...] = ()
+    plainly: Mapping[str, str] = field(default_factory=dict)
     costs: tuple[str, ...] = ()
     accuracy: tuple[tuple[str, str], ...] = field(default=())
 
@@ -68,11 +73,19 @@ def preview(plan: EvaluationPlan) -> Preview:
             **plan.options(),
         )
         drawn = verify(drawn.without_secret(), secret, seal_of(secret))
+        certificates = {
+            method: _certificate(plan, drawn, method) for method in _methods(plan)
+        }
         return Preview(
             works=_works(drawn),
             claims=tuple(
-                (method, _claim(plan, drawn, method)) for method in _methods(plan)
+                (method, _claim(certificate))
+                for method, certificate in certificates.items()
             ),
+            plainly={
+                method: _plain(certificate)
+                for method, certificate in certificates.items()
+            },
             costs=tuple(_costs(plan, drawn)),
             accuracy=tuple(_accuracy(plan)),
         )
@@ -92,7 +105,21 @@ def _works(drawn: Assignment) -> str:
     return f"{plural(len(drawn.rows), 'rating')}, {each} for each item. {drawn.law}"
 
 
-def _claim(plan: EvaluationPlan, drawn: Assignment, method: str) -> str:
+def _claim(certificate: Certificate | None) -> str:
+    """Return all that a certificate says, or why it claims nothing."""
+    if certificate is None or certificate.theorem == NONE:
+        return certificate.brief if certificate else ""
+    return certificate.sentence
+
+
+def _plain(certificate: Certificate | None) -> str:
+    """Return what may be claimed, in words that everybody knows."""
+    return plain_claim_of(certificate.to_dict()) if certificate else NO_CLAIM
+
+
+def _certificate(
+    plan: EvaluationPlan, drawn: Assignment, method: str
+) -> Certificate | None:
     """Return the certificate of a run in which everything goes well."""
     place = {item: at for at, item in enumerate(drawn.items, start=1)}
     people = [reviewer for reviewer, _ in drawn.rows]
@@ -100,17 +127,11 @@ def _claim(plan: EvaluationPlan, drawn: Assignment, method: str) -> str:
     ratings = Ratings(people, items, [float(place[item]) for item in items])
     if plan.job == "select":
         top = min(plan.top, ratings.n_items)
-        return select(
-            ratings, places=top, method=method, assignment=drawn, rng=1
-        ).certificate.sentence
+        options: dict[str, Any] = {"method": method, "assignment": drawn, "rng": 1}
+        return select(ratings, places=top, **options).certificate
     if plan.job == "compare":
-        comparison = compare(ratings, method=method, assignment=drawn, rng=1)
-        certificate = comparison.certificate
-    else:
-        certificate = _best(plan, drawn, method, ratings)
-    if certificate is None or certificate.theorem == NONE:
-        return certificate.brief if certificate else ""
-    return certificate.sentence
+        return compare(ratings, method=method, assignment=drawn, rng=1).certificate
+    return _best(plan, drawn, method, ratings)
 
 
 def _best(

@@ -20,6 +20,7 @@ from evenhand.web import clock, guard, reads
 from evenhand.web import tables as t
 from evenhand.web.scale import number
 from evenhand.web.states import state_at
+from evenhand.words.claims import plain_claim_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -101,6 +102,7 @@ def _environment() -> jinja2.Environment:
     environment.globals["time_left"] = clock.time_left
     environment.globals["ago"] = clock.ago
     environment.globals["moment"] = t.moment
+    environment.globals["plain_claim"] = plain_claim_of
     return environment
 
 

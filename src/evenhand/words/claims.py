@@ -569,6 +569,24 @@ def plain_claim(certificate: Certificate) -> str:
     return f"Up to sampling error: {text}" if claim.sampled else text
 
 
+NO_CLAIM = "It is an estimate, without a guarantee."
+
+
+def plain_claim_of(certificate: Mapping[str, Any]) -> str:
+    """Return in one plain sentence what a certificate of the JSON claims.
+
+    Examples:
+        >>> plain_claim_of({"facts": {"claim": "adaptive"}, "theorem": "none"})
+        'It is an estimate, without a guarantee.'
+    """
+    words = CLAIMS.get(certificate["facts"]["claim"])
+    if certificate["theorem"] == NONE or words is None:
+        return NO_CLAIM
+    clause = f"{_capital(words.strict)}."
+    strict, weak = words.plain or (clause, clause)
+    return strict if certificate["strict"] else weak
+
+
 def brief(certificate: Certificate) -> str:
     """Return what a certificate claims, without what that assumes.
 
