@@ -221,3 +221,38 @@ def test_marks_by_criterion_are_those_of_the_criterion_alone() -> None:
 )
 def test_bad_criteria_are_refused(score: object, words: str) -> None:
     assert words in refusal(score, taste=TASTE, looks=LOOKS)
+
+
+def test_a_check_says_how_far_criteria_say_the_same() -> None:
+    # Values of items by two criteria are equal, or do not depend on each other; noise
+    # is shared by all criteria (halo) or by none. Seed 5; bounds of .25 are five
+    # standard errors of a correlation of 240 scores, and four of 40 items' means.
+    draw = np.random.default_rng(5)
+    items, people = 40, 12
+    value, own, halo, noise = (
+        draw.normal(size=size)
+        for size in (items, items, (people, items), (2, people, items))
+    )
+    pairs = [(p, i) for p in range(people) for i in range(items) if (p + i) % 2]
+    rows = {
+        "judge": [f"R{p}" for p, _ in pairs],
+        "item": [f"P{i}" for _, i in pairs],
+        "a": [value[i] + halo[p, i] for p, i in pairs],
+        "same": [value[i] + 0.3 * noise[0, p, i] for p, i in pairs],
+        "halo": [own[i] + halo[p, i] + 0.3 * noise[1, p, i] for p, i in pairs],
+    }
+    frame = pl.DataFrame(rows)
+    use = eh.check(frame, score=["a", "same", "halo"], rng=7).criteria
+    assert use is not None
+    by = {(pair.first, pair.second): pair for pair in use.pairs}
+    assert by["a", "same"].items > 0.75  # type: ignore[operator]  # a number
+    assert abs(by["a", "same"].halo) < 0.25  # type: ignore[arg-type]  # a number
+    assert by["a", "halo"].halo > 0.75  # type: ignore[operator]  # a number
+    assert use.alike is False
+    near = frame.with_columns(b=pl.col("same") + 0.1 * pl.col("halo"))
+    found = eh.check(near, score=["same", "b"], rng=7)
+    assert found.criteria is not None
+    assert found.criteria.alike
+    alone = eh.check(frame, score="same", rng=7)
+    assert (alone.criteria, "criteria" in alone.to_dict()) == (None, False)
+    assert use.criteria[1].variance == alone.variance

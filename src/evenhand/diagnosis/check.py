@@ -17,6 +17,7 @@ from evenhand.claims import DataWarning, Json, Reportable, few, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import agreement as agreements
 from evenhand.diagnosis import ladder, reviewers
+from evenhand.diagnosis.criteria import CriteriaUse, criteria_use
 from evenhand.diagnosis.reviewers import (
     AGAINST,
     LITTLE,
@@ -207,6 +208,7 @@ class Check(Reportable):
         data: Sizes and hash of the ratings.
         notices: What the reader must know.
         ratings: What was checked, for `report` and `plot`.
+        criteria: How several criteria are used; None for one score.
     """
 
     kind: str
@@ -228,6 +230,7 @@ class Check(Reportable):
     data: Mapping[str, Json]
     notices: tuple[DataWarning, ...]
     ratings: Ratings | None = field(default=None, compare=False)
+    criteria: CriteriaUse | None = None
 
     def to_dict(self) -> dict[str, Json]:
         """Return the result as in the JSON.
@@ -240,6 +243,8 @@ class Check(Reportable):
         entries: dict[str, Json] = asdict(replace(self, ratings=None))
         for name in ("parameters", "seed", "data", "notices", "ratings"):
             del entries[name]
+        if self.criteria is None:
+            del entries["criteria"]
         entries["findings"] = [finding.to_dict() for finding in self.findings]
         return {"schema": "evenhand.check/1", **entries, **tail(self, method="check")}
 
@@ -355,6 +360,7 @@ def check(
         data=ratings.summary(),
         notices=(*notices, *([SAMPLED] if pairs.sampled else [])),
         ratings=ratings,
+        criteria=criteria_use(ratings, seed),
     )
     return replace(result, findings=findings(result))
 

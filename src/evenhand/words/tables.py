@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evenhand.diagnosis import check as checks
     from evenhand.diagnosis import reviewers as reviewer_checks
     from evenhand.diagnosis.check import Contradictions, Distribution
+    from evenhand.diagnosis.criteria import CriteriaUse
     from evenhand.diagnosis.ladder import Ladder
     from evenhand.diagnosis.reviewers import Needed, Reviewer
     from evenhand.grading import Grades
@@ -371,6 +372,43 @@ def contested_pairs(contradictions: Contradictions) -> TextTable:
         Number("put the other above"): [pair.votes[1] for pair in contradictions.worst],
     }
     return table("Pairs of items with the most votes each way", columns)
+
+
+def criteria_use(use: CriteriaUse) -> tuple[TextTable, TextTable]:
+    """Lay out how criteria are used, and how far every two say the same."""
+    strict = [
+        min(
+            (
+                (offset, reviewer)
+                for reviewer, offset in each.strictness.items()
+                if offset
+            ),
+            default=(0.0, ""),
+            key=lambda pair: pair[0],
+        )
+        for each in use.criteria
+    ]
+    parts = [each.variance for each in use.criteria]
+    columns: dict[Column, list[object]] = {
+        Column("criterion"): [each.name for each in use.criteria],
+        Number("items"): [
+            part and part.item and f"{part.item.share:.0%}" for part in parts
+        ],
+        Number("reviewers"): [
+            part and part.reviewer and f"{part.reviewer.share:.0%}" for part in parts
+        ],
+        Number("the rest"): [part and f"{part.rest.share:.0%}" for part in parts],
+        Column("strictest reviewer"): [
+            f"{reviewer} ({offset:+.2f} points)" if reviewer else ""
+            for offset, reviewer in strict
+        ],
+    }
+    by_pair: dict[Column, list[object]] = {
+        Column("criteria"): [f"{pair.first}, {pair.second}" for pair in use.pairs],
+        Number("correlation of items"): [pair.items for pair in use.pairs],
+        Number("within reviewers (halo)"): [pair.halo for pair in use.pairs],
+    }
+    return table("Shares of the variance", columns), table("Pairs", by_pair)
 
 
 def rungs(ladder: Ladder) -> TextTable:
