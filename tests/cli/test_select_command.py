@@ -195,7 +195,7 @@ def test_comparisons_may_be_free_of_noise(tmp_path: Path) -> None:
             ("--places", "4", "--quota", "item=A:2-"),
             "'item=A:2-' with 1 instead of 2",
         ),
-        (("--budget", "x", "cost"), "--budget must be a number and a column"),
+        (("--budget", "x", "cost"), "Invalid value for '--budget'"),
         (("--places", "4", "--intervals", CONFERENCE), "FILE or --intervals"),
     ],
 )

@@ -55,6 +55,7 @@ drawing = partial(_options.option, group="Draw")
     "--budget AMOUNT COLUMN",
     "As many places as the money pays for, whatever is drawn; COLUMN has each item's "
     "cost. Instead of --places.",
+    click.Tuple([float, str]),
 )
 @deciding("--fix-in ITEM=REASON...", "Choose this item, whatever its scores.")
 @deciding("--fix-out ITEM=REASON...", "Leave this item out, whatever its scores.")
@@ -110,9 +111,8 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     quotas = options.pop("quotas")
     fixed = dict(_fixed_items(options))
     if budget := options["budget"]:
-        options["budget"] = _number(budget[0])
-        columns = item, budget[1]
-        options["costs"] = lists.read_marks(path, what="cost", columns=columns)
+        costs = lists.read_marks(path, what="cost", columns=(item, budget[1]))
+        options |= {"budget": budget[0], "costs": costs}
     instead = options["intervals"] or options["noise_free"]
     if instead and options["method"] == "adaptive":
         options["method"] = None
@@ -161,13 +161,6 @@ def _fixed_items(options: dict[str, Any]) -> Any:  # noqa: ANN401 - pairs for a 
             if not equals or not reason.strip():
                 raise must_be(f"--fix-{side}", "ITEM=REASON, with a reason", text)
             yield item, (side, reason)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise must_be("--budget", "a number and a column of costs", text) from None
 
 
 def _quota(text: str, path: str, item: str | None) -> tuple[list[str], int, int | None]:
