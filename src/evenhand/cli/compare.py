@@ -25,7 +25,9 @@ else:
 @_options.method_option("guarded", "guarded(eps=0.05)")
 @deciding("--items A B", "Two items, if FILE has more; A comes first.")
 @deciding(
-    "--control A", "Of several items, the one that all others are tested against."
+    "--control A",
+    "Of several items, the one that all others are tested against.",
+    hidden=True,
 )
 @deciding(
     "--design NAME",
