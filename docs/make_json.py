@@ -22,6 +22,7 @@ from evenhand.diagnosis import warp as warps
 from evenhand.grading import Grade, Grades
 from evenhand.lab.simulation import Simulation
 from evenhand.lab.theorems import Theorems
+from evenhand.models import people as people_models
 from evenhand.ranking import results, selection
 
 PAGE = Path(__file__).parent / "json.md"
@@ -48,6 +49,8 @@ CLASSES: dict[str, tuple[type, ...]] = {
     "rank.items": (results.RankedItem,),
     "grade": (Grades,),
     "grade.grades": (Grade,),
+    "grade.means": (people_models.GroupMeans,),
+    "grade.means.rows": (people_models.GroupMean,),
     "select": (selection.Selection,),
     "select.rows": (selection.SelectedItem,),
     "check": (checks.Check,),
@@ -77,13 +80,17 @@ def example(kind: str) -> Mapping[str, Any]:
     watched = pl.DataFrame(scores, schema=["item", "score", "time"], orient="row")
     coins: Any = {"design": "coins", "rng": 1}
     scenario = Scenario(reviewers=2)
+    # Two groups of items, some of which people marked.
+    marks = {f"P{place:02d}": 40.0 + 4 * place % 17 for place in range(1, 9)}
+    groups = {label: int(str(label)[1:]) % 2 for label in panel.item_labels}
+    people: Any = {"anchors": marks, "means": groups, "sample": "declared"}
     documents: dict[str, Callable[[], Any]] = {
         "compare": lambda: compare(watched, order="time", sequential=True, **coins),
         "rank": lambda: _Both(
             rank(panel, method="safe(noise=5)", top=4, rng=7),
             rank(two, method="mean", top=4, simultaneous=True, rng=7, **weighed),
         ),
-        "grade": lambda: grade(panel, passing=60, rng=7),
+        "grade": lambda: grade(panel, passing=60, **people, rng=7),
         "select": lambda: selection.select(
             panel,
             budget=4,

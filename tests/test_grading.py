@@ -13,6 +13,7 @@ import evenhand as eh
 from evenhand.diagnosis import ladder
 from evenhand.grading import RATIOS, adjusted_means
 from evenhand.models import solver
+from evenhand.models.people import group_means
 from evenhand.words.lines import model_lines
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def test_with_two_reviews_nine_of_ten_hold_what_reviewers_of_the_kind_would_give
 def test_what_intervals_assume_is_said_wherever_they_are(
     anchors: dict[int, float] | None,
 ) -> None:
-    found = eh.grade(world(3)[1], anchors=anchors, rng=7)
+    found = eh.grade(world(3)[1], anchors=anchors, link="line", rng=7)
     assert "which items they got" in found.assumes
     assert found.to_dict()["assumes"] == found.assumes
     assert found.assumes in repr(found)
@@ -215,7 +216,10 @@ def test_a_form_that_nobody_declared_is_said() -> None:
 def test_one_anchor_moves_all_marks() -> None:
     _, ratings = world(5)
     plain = {row.item: row for row in eh.grade(ratings, rng=7).items}
-    found = {row.item: row for row in eh.grade(ratings, anchors={0: 9.0}, rng=7).items}
+    found = {
+        row.item: row
+        for row in eh.grade(ratings, anchors={0: 9.0}, link="line", rng=7).items
+    }
     moved = 9.0 - plain[0].mark
     assert found[0].mark == 9.0
     assert (found[0].low, found[0].error, found[0].anchor) == (9.0, 0.0, True)
@@ -231,7 +235,7 @@ def test_anchors_fix_level_and_spread() -> None:
     _, ratings = world(6, reviews=12)
     plain = {row.item: row for row in eh.grade(ratings, rng=7).items}
     anchors = {item: 50 + 10 * plain[item].mark for item in range(8)}
-    rows = eh.grade(ratings, anchors=anchors, rng=7).items
+    rows = eh.grade(ratings, anchors=anchors, link="line", rng=7).items
     for row in rows:
         old = plain[row.item]
         assert row.mark == pytest.approx(50 + 10 * old.mark, abs=1e-5)
@@ -249,7 +253,7 @@ def test_intervals_with_anchors_hold_nine_of_ten() -> None:
         marks = 50 + 10 * truth
         anchors = {item: float(marks[item]) for item in range(6)}
         try:
-            rows = eh.grade(ratings, anchors=anchors, rng=seed).items
+            rows = eh.grade(ratings, anchors=anchors, link="line", rng=seed).items
         except eh.OptionError:
             continue
         inside += [
@@ -269,7 +273,7 @@ def test_anchors_against_the_scores_are_refused() -> None:
     rows = eh.grade(ratings, rng=7).items
     upside_down = {rows[0].item: 10.0, rows[-1].item: 90.0}
     with pytest.raises(eh.OptionError, match="do not fix the spread of marks"):
-        eh.grade(ratings, anchors=upside_down, rng=7)
+        eh.grade(ratings, anchors=upside_down, link="line", rng=7)
 
 
 @pytest.mark.usefixtures("no_ladder")
@@ -277,7 +281,7 @@ def test_anchors_that_fit_badly_widen_errors() -> None:
     truth, ratings = world(8, reviews=12)
     marks = 50 + 10 * truth
     wrong = {item: float(marks[item] + 8 * (-1) ** item) for item in range(12)}
-    found = eh.grade(ratings, anchors=wrong, rng=7)
+    found = eh.grade(ratings, anchors=wrong, link="line", rng=7)
     assert "anchors_differ" in [notice.code for notice in found.notices]
 
 
@@ -292,11 +296,14 @@ def test_orders_need_two_anchors_and_do_with_them() -> None:
         eh.grade(ranks, rng=7)
     marks = 50 + 10 * truth
     anchors = {item: float(marks[item]) for item in range(5)}
-    found = eh.grade(ranks, anchors=anchors, rng=7)
+    found = eh.grade(ranks, anchors=anchors, link="line", rng=7)
     assert found.method == "bradley-terry"
     places = [int(row.item) for row in found.items]
     assert np.corrcoef([row.mark for row in found.items], marks[places])[0, 1] > 0.8
-    assert eh.grade(ranks, anchors=anchors, rng=7).to_dict() == found.to_dict()
+    assert (
+        eh.grade(ranks, anchors=anchors, link="line", rng=7).to_dict()
+        == found.to_dict()
+    )
 
 
 @pytest.mark.parametrize(
@@ -400,6 +407,19 @@ def test_json_and_frame_hold_every_field() -> None:
         ({"passing": "five"}, r"passing must be"),
         ({"anchors": {"zz": 3}}, r"unknown item 'zz'"),
         ({"anchors": [3]}, r"anchors must be marks by item"),
+        ({"anchors": {"x": 9}}, r"anchors must be at least 5 to predict other marks"),
+        ({"anchors": {"x": 9}, "link": "curve"}, r"link must be one of 'regression'"),
+        ({"anchors": {"x": []}}, r"anchor of 'x' must be"),
+        ({"means": {"x": 1, "y": 1}}, r"means must come with anchors"),
+        (
+            {"means": {"x": 1}},
+            r"means must hold a group for each item, got none for 'y'",
+        ),
+        ({"means": "model"}, r"means must be a column that names items together"),
+        (
+            {"anchors": {"x": 9}, "shrink": True},
+            r"shrink must be left out with anchors",
+        ),
         (
             {"anchors": {"x": 9, "y": 7}},
             "anchors must leave an item to grade, got marks of all 2. Give only marks",
@@ -427,3 +447,190 @@ def test_scores_without_errors_are_refused(
 ) -> None:
     with pytest.raises(eh.RatingsError, match=words):
         eh.grade(eh.Ratings(list("aabb"), list(items), scores), form=(1, 5), rng=7)
+
+
+def answers(
+    kind: str, seed: int, models: int = 3, prompts: int = 120
+) -> tuple[Floats, Floats, eh.Ratings]:
+    """Marks that people would give, what judges say, and scores of three judges."""
+    rng = np.random.default_rng([11, seed])
+    values = rng.normal(size=(models, prompts)) + np.arange(models)[:, None] / 3
+    marks = np.clip(np.round(5 + 2 * values + rng.normal(size=values.shape)), 0, 10)
+    sign = -1 if kind == "upside down" else 1
+    bias = np.array([0, 2, -1])[:models, None] * (kind == "biased")
+    noise = 6.0 if kind == "noisy" else 1.0
+    scores = [
+        width * (sign * values + bias + noise * rng.normal(size=values.shape)) + level
+        for level, width in ((5, 1), (6, 2), (4, 1))
+    ]
+    labels = [f"m{m} / p{p}" for m in range(models) for p in range(prompts)]
+    people = np.repeat(["j1", "j2", "j3"], models * prompts)
+    ratings = eh.Ratings(people, labels * 3, np.concatenate([*map(np.ravel, scores)]))
+    return values, marks, ratings
+
+
+def labelled(marks: Floats, seed: int, number: int) -> dict[str, float]:
+    rng = np.random.default_rng([12, seed])
+    chosen = rng.permutation(marks.size)[:number]
+    places = [divmod(place, marks.shape[1]) for place in chosen.tolist()]
+    return {f"m{m} / p{p}": float(marks[m, p]) for m, p in places}
+
+
+def group_of(ratings: eh.Ratings) -> dict[str, str]:
+    return {str(label): str(label).split(" / ")[0] for label in ratings.item_labels}
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_people_s_marks_are_predicted_with_intervals_that_hold() -> None:
+    inside, errors, plain = [], [], []
+    for seed in range(12):
+        _, marks, ratings = answers("good", seed)
+        anchors = labelled(marks, seed, 25)
+        rows = eh.grade(ratings, anchors=anchors, rng=7).items
+        for row in rows:
+            model, prompt = (int(part[1:]) for part in str(row.item).split(" / "))
+            truth = marks[model, prompt]
+            if row.anchor:
+                assert (row.mark, row.error) == (truth, 0.0)
+                continue
+            inside.append(row.low <= truth <= row.high)
+            errors.append((row.estimate - truth) ** 2)
+            plain.append((np.mean(list(anchors.values())) - truth) ** 2)
+    # 4,000 intervals of 12 lines count as 150: five standard errors of 90%.
+    assert abs(np.mean(inside) - 0.9) < 5 * np.sqrt(0.09 / 150)
+    assert np.mean(errors) < 0.5 * np.mean(plain)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_marks_of_several_people_show_their_error() -> None:
+    _, marks, ratings = answers("good", 1)
+    exact = labelled(marks, 1, 60)
+    twice = {label: [mark - 1.5, mark + 1.5] for label, mark in exact.items()}
+    once = eh.grade(ratings, anchors=exact, rng=7)
+    found = eh.grade(ratings, anchors=twice, rng=7)
+    sure, unsure = ({row.item: row for row in g.items} for g in (once, found))
+    given, other = next(iter(exact)), next(r.item for r in once.items if not r.anchor)
+    # The pooled variance of one mark is 4.5, of a mean of two 2.25: its error is taken
+    # out of what is left open about the others, and a marked item is not exact.
+    assert unsure[other].error < sure[other].error
+    assert unsure[given].error > 0 == sure[given].error
+    stated = eh.grade(ratings, anchors=exact, mark_error=1.5, rng=7)
+    assert {row.item: row for row in stated.items}[given].error > 0
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_a_judge_without_relation_to_people_is_refused_but_for_means() -> None:
+    _, marks, ratings = answers("upside down", 1)
+    anchors = labelled(marks, 1, 60)
+    with pytest.raises(eh.OptionError, match=r"no clear relation .*correlation -0\."):
+        eh.grade(ratings, anchors=anchors, rng=7)
+    groups = group_of(ratings)
+    found = eh.grade(ratings, anchors=anchors, means=groups, sample="declared", rng=7)
+    assert "judges_unrelated" in [notice.code for notice in found.notices]
+    assert found.means is not None
+    assert found.means.slope < 0
+    with pytest.raises(eh.OptionError, match="sample must be what evenhand assign"):
+        eh.grade(ratings, anchors=anchors, means=groups, rng=7)
+
+
+@pytest.mark.parametrize("kind", ["good", "biased", "noisy", "upside down"])
+def test_means_of_groups_hold_whatever_judges_do(kind: str) -> None:
+    """400 draws of 60 labels of 3 models; by the scores of the judges themselves."""
+    inside = np.zeros(3)
+    for seed in range(400):
+        values, marks, _ = answers(kind, seed % 20)
+        rng = np.random.default_rng([13, seed])
+        judged = np.random.default_rng([14, seed % 20]).normal(size=values.shape)
+        judged += -values if kind == "upside down" else values
+        judged += np.array([[0], [3], [0]]) * (kind == "biased")
+        judged *= 0.1 if kind == "noisy" else 1.0
+        codes = np.concatenate([120 * m + rng.permutation(120)[:20] for m in range(3)])
+        rows = group_means(
+            judged.ravel(),
+            codes,
+            marks.ravel()[codes],
+            np.arange(360) // 120,
+            [0, 1, 2],
+        ).rows
+        for row in rows:
+            truth = marks[int(row.group)].mean()
+            inside += [
+                span.low <= truth <= span.high
+                for span in (row.difference, row.people, row.judges)
+            ]
+    # 1,200 intervals of 95%: five standard errors.
+    assert abs(inside[0] / 1200 - 0.95) < 5 * np.sqrt(0.0475 / 1200)
+    assert abs(inside[1] / 1200 - 0.95) < 5 * np.sqrt(0.0475 / 1200)
+    if kind == "biased":
+        assert inside[2] / 1200 < 0.6
+
+
+def test_the_difference_estimator_is_its_formula() -> None:
+    values, codes = np.array([1.0, 2, 3, 4, 5, 6, 7, 9]), np.array([0, 2, 5, 7])
+    marks = np.array([2.0, 2.0, 5.0, 8.0])
+    (row,) = group_means(values, codes, marks, np.zeros(8, int), ["m"]).rows
+    slope = np.polyfit(values[codes], marks, 1)[0]
+    assert row.difference.mean == pytest.approx(
+        slope * values.mean() + (marks - slope * values[codes]).mean()
+    )
+    # Half of the items are marked; one degree of freedom goes to the slope.
+    errors = marks - slope * values[codes]
+    square = errors.var(ddof=2) / 4 * (1 - 4 / 8)
+    reach = 3.182446 * np.sqrt(square)
+    assert row.difference.high - row.difference.mean == pytest.approx(reach, rel=1e-6)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_scales_that_differ_twentyfold_are_said_and_evened() -> None:
+    _, marks, ratings = answers("good", 2)
+    codes = ratings.reviewer_codes
+    wide = ratings.with_scores(np.where(codes == 0, 1000.0, 1.0) * ratings.scores)
+    wide.item_labels, wide.reviewer_labels = (
+        ratings.item_labels,
+        ratings.reviewer_labels,
+    )
+    found = eh.grade(wide, anchors=labelled(marks, 2, 40), rng=7)
+    (notice,) = (n for n in found.notices if n.code == "scales_differ")
+    assert notice.facts["wide"] == "j1"
+    even = eh.grade(ratings, anchors=labelled(marks, 2, 40), rng=7)
+    size = {row.item: row.estimate for row in even.items}
+    gaps = [row.estimate - size[row.item] for row in found.items]
+    assert np.std(gaps) < 0.6
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_shrunk_marks_err_less_and_their_intervals_hold() -> None:
+    inside, errors = [], []
+    for seed in range(30):
+        truth, ratings = world(seed, reviews=2)
+        pair = [eh.grade(ratings, shrink=on, rng=7).items for on in (False, True)]
+        errors.append(
+            [
+                np.mean([(r.mark - truth[int(r.item)]) ** 2 for r in rows])
+                for rows in pair
+            ]
+        )
+        inside += [row.low <= truth[int(row.item)] <= row.high for row in pair[1]]
+    plain, shrunk = np.mean(errors, axis=0)
+    assert shrunk < 0.95 * plain
+    assert abs(np.mean(inside) - 0.9) < 5 * np.sqrt(0.09 / 200)
+
+
+def test_means_and_a_drawn_sample_come_from_columns() -> None:
+    _, marks, ratings = answers("good", 3, models=2, prompts=40)
+    drawn = eh.assign(
+        ratings.item_labels, ["people"], design="balanced", per_reviewer=30, rng=4
+    )
+    places = [str(item) for _, item in drawn.rows]
+    anchors = {
+        label: float(marks[int(label[1]), int(label.split("p")[1])]) for label in places
+    }
+    groups = group_of(ratings)
+    found = eh.grade(ratings, anchors=anchors, means=groups, sample=drawn, rng=7)
+    assert found.means is not None
+    assert found.means.sample == "drawn"
+    assert found.to_dict()["means"]["rows"][0]["group"] in ("m0", "m1")
+    assert "because the marked items were drawn at random (as the record" in repr(found)
+    del anchors[places[0]]
+    with pytest.raises(eh.OptionError, match="must mark every item that was drawn"):
+        eh.grade(ratings, anchors=anchors, means=groups, sample=drawn, rng=7)

@@ -28,10 +28,12 @@ import polars as pl
 from scipy.special import stdtr, stdtrit
 
 from evenhand.claims import LEVEL, Claim, DataWarning, Json, Reportable, certify, tail
+from evenhand.columns import place_of
 from evenhand.diagnosis import ladder
 from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
 from evenhand.lazy import lazy
-from evenhand.models import solver
+from evenhand.method import choice
+from evenhand.models import people, solver
 from evenhand.models.additive import MOST, Equations, Links
 from evenhand.models.design import (
     build_matrix,
@@ -41,19 +43,24 @@ from evenhand.models.design import (
     require_ratings,
 )
 from evenhand.models.posterior import draw_from_orders
+from evenhand.models.reliability import reliable_scores
 from evenhand.models.solver import Definite, one_thread
 from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_as_rng, seed_from
-from evenhand.ratings import Ratings, as_ratings
+from evenhand.ratings import BETWEEN, Ratings, as_ratings
 
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.claims import Certificate, Label
+    from evenhand.designs.assignment import Assignment
     from evenhand.models.additive import Sums
+    from evenhand.models.people import GroupMeans
     from evenhand.ratings import Data, ReadingOptions
     from evenhand.words import cards, lines
 
-    Anchors = Mapping[str, float] | Mapping[int, float] | Mapping[Label, float]
+    Marks = float | Sequence[float]
+    Anchors = Mapping[str, Marks] | Mapping[int, Marks] | Mapping[Label, Marks]
+    Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
     Range = tuple[float, float]
 else:
     cards, lines = lazy("evenhand.words.cards"), lazy("evenhand.words.lines")
@@ -73,6 +80,9 @@ POOR = 1.5
 # What counts as rounding, and the largest scores whose errors can be squared.
 ROUNDING, LARGEST, TINY = 1e-6, 1e150, 1e-300
 ORDERS = ("monotone", "order only")
+LINKS = ("regression", "line")
+# Scores of reviewers, of so many items or more, that are on other scales altogether.
+MANY_SCORES, TWENTYFOLD = 10, 20.0
 REASONS = {
     "none": "scores as they are predict what held-out reviewers put higher best",
     "offset": "it pays to allow for how strict each reviewer is",
@@ -82,6 +92,11 @@ REASONS = {
     "reviewers clearly differ in strictness",
     "": "there are no comparisons to try other assumptions about scales on",
 }
+SHRUNK = (
+    "marks are drawn to the middle, which makes them best guesses for comparing and "
+    "choosing; do not use them as exam marks, as equal work with fewer ratings would "
+    "get another mark"
+)
 ONLY_ORDERS = "only orders can be used; the anchors give level and spread"
 NO_ANCHORS = "there are no anchors that orders could be held to"
 NO_ERRORS = (
@@ -98,6 +113,11 @@ ASSUMED = {
     "bradley-terry": "reviewers' orders come about as the model has it, each without "
     "regard to the others'",
 }
+PREDICTED = (
+    f"About {100 * LEVEL:g}% of intervals contain the mark that people would give if "
+    "the items that they marked are like the others, as in a random sample, and marks "
+    "lie about one line with errors of one size."
+)
 
 
 class Grade(NamedTuple):
@@ -106,13 +126,13 @@ class Grade(NamedTuple):
     Attributes:
         item: Which.
         mark: Its mark, within the range of marks and rounded if that was asked for; of
-            an anchor, the mark that it was given.
+            an anchor, the mark that it was given, unless such marks have errors.
         estimate: The mark before it was kept within the range and rounded.
-        error: Standard error of the estimate; 0 for an anchor.
+        error: Standard error of the estimate; 0 for an anchor whose mark is exact.
         low: Lower end of the 90% interval of the mark.
         high: Upper end.
         standing: "above", "below" or "open" at the pass mark; None without one.
-        anchor: Whether the mark was given.
+        anchor: Whether people marked it.
         reviews: Number of scores.
         mean_score: Their plain mean; None without scores.
     """
@@ -145,6 +165,7 @@ class Grades(Reportable):
         data: Sizes and hash of the ratings.
         notices: What the reader must know.
         titles: What people call an item.
+        means: Mean marks of groups of items, such as models; None if not asked for.
         ratings: What was marked, for `report`.
         criteria: Marks by each of several criteria alone, by the same rules.
     """
@@ -160,12 +181,15 @@ class Grades(Reportable):
     data: Mapping[str, Json]
     notices: tuple[DataWarning, ...]
     titles: Mapping[Label, str]
+    means: GroupMeans | None = None
     ratings: Ratings | None = field(default=None, compare=False)
     criteria: Mapping[str, Grades] = field(default_factory=dict, compare=False)
 
     @property
     def assumes(self) -> str:
         """What the intervals hold, and under which assumptions; a sentence."""
+        if self.parameters["link"] == "regression":
+            return PREDICTED
         return HOLDS.format(ASSUMED[self.method])
 
     def at(self, standing: str) -> tuple[Label, ...]:
@@ -208,6 +232,7 @@ class Grades(Reportable):
                 if self.criteria
                 else {}
             ),
+            "means": None if self.means is None else self.means.to_dict(),
             **tail(self),
         }
 
@@ -277,6 +302,11 @@ def grade(
     onto: Range | None = None,
     form: Range | None = None,
     anchors: Anchors | None = None,
+    link: str = "regression",
+    mark_error: float | None = None,
+    means: Groups | str | None = None,
+    sample: Assignment | str | None = None,
+    shrink: bool = False,
     passing: float | None = None,
     pass_each: bool = False,
     rounding: float | None = None,
@@ -286,7 +316,7 @@ def grade(
     """Give each item a mark, with its error.
 
     A mark is what reviewers of this kind would give on average, by the model that
-    `check` finds best. Marks are not shrunk toward the average.
+    `check` finds best. Marks are not shrunk toward the average, but with `shrink`.
 
     Args:
         ratings: Scores; or ranks or comparisons, with at least two anchors; in a
@@ -295,8 +325,19 @@ def grade(
         form: Lowest and highest score of the form, which `onto` stands for. By default
             `onto` itself if scores fill more than half of it, otherwise the lowest and
             highest that were given; a notice says so.
-        anchors: Marks that are known, by item. One fixes the level; several that differ
-            fix level and spread.
+        anchors: Marks that people gave, by item; several of an item in a list.
+        link: How they count. "regression" predicts what people would give the other
+            items from what judges say; "line" takes them as exact: one fixes the
+            level, several that differ fix level and spread.
+        mark_error: Standard error of one person's mark, if known; by default from
+            items with several marks, and 0 without these.
+        means: Group of each item, or the column of the item that is its group: asks for
+            the mean mark of each by the difference estimator.
+        sample: How marked items were chosen: what `assign` drew, or "declared" if they
+            are a random sample that you drew yourself. `means` needs it.
+        shrink: Draw marks to the middle as far as ratings are few or noisy (REML): the
+            best guess of each value, for comparing and choosing; not for exam marks, as
+            equal work with fewer ratings would get another mark.
         passing: Pass mark: says who is above, below, or open by the 90% interval.
         pass_each: Whether the pass mark is to be reached by each criterion as well.
         rounding: Round marks to a multiple of this, halves up.
@@ -324,25 +365,46 @@ def grade(
     seed = seed_from(rng)
     onto = None if onto is None else _range("onto", onto)
     form = None if form is None else _form(ratings, form)
-    codes, marks = _anchors(ratings, {} if anchors is None else anchors, onto)
+    groups = _groups(ratings, means, reading.get("item"))
+    codes, marks, blur = _anchors(ratings, anchors or {}, onto, mark_error)
     labels = [str(ratings.item_labels[code]) for code in codes.tolist()]
+    link = choice("link", *LINKS)(link)
+    predicts = link == "regression" and len(codes) > 0
     mark = None if passing is None else _mark("passing", passing, onto)
     step = None if rounding is None else float(as_positive("rounding", rounding))
     spread = len(np.unique(marks)) > 1
+    if shrink and len(codes):
+        raise OptionError("shrink must be left out with anchors, which say where to.")
     method, verdict, because, notices = _model(ratings, orders=spread)
+    if shrink:
+        method, because = "additive", SHRUNK
     say("Finding marks")
-    means = _means(ratings, method, codes, seed)
-    if math.sqrt(means.squares.max()) <= ROUNDING * np.ptp(means.values):
-        raise RatingsError(f"reviewers must differ somewhere, {NO_ERRORS}")
-    spanned, line = _scale(ratings, onto, form, notices, needed=not spread)
-    if len(codes):
-        line = _fit_anchors(means, codes, marks, line.slope, notices, spread=spread)
-    table = _marks(means, line, codes)
-    table[:, codes] = marks
-    table[1, codes] = 0.0
+    spanned, group_rows = form, None
+    if predicts:
+        values = _judges(ratings, method, seed, notices)
+        group_rows = _group_means(ratings, values, codes, marks, groups, sample)
+        needed = group_rows is None
+        table = _predictions(values, codes, marks, blur, notices, needed=needed)
+    else:
+        if groups is not None:
+            raise OptionError("means must come with anchors: marks that people gave.")
+        adjusted = (
+            shrunk_means(ratings) if shrink else _means(ratings, method, codes, seed)
+        )
+        if math.sqrt(adjusted.squares.max()) <= ROUNDING * np.ptp(adjusted.values):
+            raise RatingsError(f"reviewers must differ somewhere, {NO_ERRORS}")
+        spanned, line = _scale(ratings, onto, form, notices, needed=not spread)
+        if len(codes):
+            line = _fit_anchors(
+                adjusted, codes, marks, line.slope, notices, spread=spread
+            )
+        table = _marks(adjusted, line, codes)
+        table[:, codes] = marks
+        table[1, codes] = 0.0
     weighing = ratings.weighing(method, used=True)
     limits = onto if onto is not None or len(codes) else form
     by: Any = {"onto": onto, "form": form, "passing": mark, "rounding": step}
+    by["shrink"] = shrink
     criteria = _grade_criteria(ratings, seed, by)
     items = _rows(ratings, table, codes, limits, mark, step)
     if not isinstance(pass_each, bool) or (
@@ -362,6 +424,8 @@ def grade(
             "onto": onto,
             "form": form,
             "anchors": dict(zip(labels, marks.tolist(), strict=True)),
+            "link": link if len(codes) else None,
+            "shrink": shrink,
             "passing": mark,
             "rounding": step,
             **({"pass_each": True} if pass_each else {}),
@@ -372,6 +436,7 @@ def grade(
         data=ratings.summary(),
         notices=(*ratings.notices, *weighing, *notices),
         titles=ratings.titles,
+        means=group_rows,
         ratings=ratings,
     )
 
@@ -428,23 +493,163 @@ def _mark(name: str, value: object, onto: Range | None) -> float:
 
 
 def _anchors(
-    ratings: Ratings, anchors: Anchors, onto: Range | None
-) -> tuple[Codes, Scores]:
-    """Return the items that have a mark already, and these marks."""
+    ratings: Ratings, anchors: Anchors, onto: Range | None, mark_error: float | None
+) -> tuple[Codes, Scores, Scores]:
+    """Return the items that people marked, mean marks, and their squared errors."""
     if not isinstance(anchors, Mapping):
         raise must_be("anchors", "marks by item", anchors)
-    marks = {
-        ratings.item_code(label): _mark(f"anchor of {label!r}", mark, onto)
-        for label, mark in anchors.items()
-    }
-    codes = sorted(marks)
+    every: dict[int, list[float]] = {}
+    for label, marks in anchors.items():
+        listed = marks if isinstance(marks, Sequence | np.ndarray) else [marks]
+        named = [_mark(f"anchor of {label!r}", mark, onto) for mark in listed]
+        every[ratings.item_code(label)] = named or [
+            _mark(f"anchor of {label!r}", None, onto)
+        ]
+    codes = sorted(every)
     if len(codes) == ratings.n_items:
         raise OptionError(
             f"anchors must leave an item to grade, got marks of all {len(codes)}. Give "
             "only marks that do not depend on these ratings, and leave out those of "
             "the items to be graded."
         )
-    return np.array(codes, dtype=np.int64), np.array([marks[code] for code in codes])
+    counts = np.array([len(every[code]) for code in codes])
+    freedom = int((counts - 1).sum())
+    square = sum(len(every[code]) * float(np.var(every[code])) for code in codes)
+    square /= max(freedom, 1)
+    if mark_error is not None:
+        square = float(as_positive("mark_error", mark_error)) ** 2
+    means = [float(np.mean(every[code])) for code in codes]
+    return np.array(codes, dtype=np.int64), np.array(means), square / counts
+
+
+def item_groups(ratings: Ratings, column: str, item: object) -> dict[Label, str]:
+    """Return for each item its label in one of the columns that name it.
+
+    Args:
+        ratings: The ratings.
+        column: The column.
+        item: All columns that name an item, in a list or with + between them.
+
+    Raises:
+        OptionError: If the column is none of several.
+
+    Examples:
+        >>> ratings = Ratings(["a"], ["m1 / p7"], [3])
+        >>> item_groups(ratings, "model", ["model", "prompt"])
+        {'m1 / p7': 'm1'}
+    """
+    columns = item.split("+") if isinstance(item, str) else item
+    parts = list(columns) if isinstance(columns, Sequence) else []
+    if column not in parts or len(parts) == 1:
+        rule = "a column that names items together with others, as --means model with"
+        raise must_be("means", f"{rule} --item model+prompt", column)
+    place = parts.index(column)
+    labels = ratings.item_labels
+    return {label: str(label).split(BETWEEN)[place] for label in labels}
+
+
+def _groups(
+    ratings: Ratings, means: Groups | str | None, item: object
+) -> tuple[list[Label], Codes] | None:
+    """Return names of groups, and the group of each item."""
+    if means is None:
+        return None
+    if isinstance(means, str):
+        means = item_groups(ratings, means, item)
+    if lacking := [label for label in ratings.item_labels if label not in means]:
+        text = f"means must hold a group for each item, got none for {lacking[0]!r}."
+        raise OptionError(text)
+    groups = [means[label] for label in ratings.item_labels]  # type: ignore[index]  # keys are labels
+    names = sorted(set(groups), key=place_of)
+    return names, np.array([names.index(group) for group in groups])
+
+
+def _judges(
+    ratings: Ratings, method: str, seed: int, notices: list[DataWarning]
+) -> Scores:
+    """Return what judges say of each item, drawn to the middle as far as it is unsure.
+
+    Scores are weighed by how reliable each reviewer is; where scales differ twentyfold,
+    each reviewer's are in units of their own spread.
+    """
+    if method == "bradley-terry":
+        return _means(ratings, method, np.empty(0, dtype=np.int64), seed).values
+    people, scores = ratings.reviewer_codes, ratings.scores
+    loads = np.bincount(people)
+    away = scores - (np.bincount(people, scores) / loads)[people]
+    spread = np.sqrt(np.bincount(people, away**2) / loads)
+    many = np.flatnonzero((loads >= MANY_SCORES) & (spread > 0))
+    if len(many) > 1 and spread[many].max() >= TWENTYFOLD * spread[many].min():
+        wide, narrow = many[spread[many].argmax()], many[spread[many].argmin()]
+        facts: dict[str, Json] = {"factor": float(spread[wide] / spread[narrow])}
+        facts["wide"] = ratings.reviewer_labels[int(wide)]
+        facts["narrow"] = ratings.reviewer_labels[int(narrow)]
+        notices.append(DataWarning("scales_differ", facts))
+        scores = away / np.where(spread > 0, spread, 1.0)[people]
+    matrix, slopes = reliable_scores(build_matrix(ratings, scores))
+    return Equations(matrix).fit(matrix.scores / slopes).items
+
+
+def _group_means(
+    ratings: Ratings,
+    values: Scores,
+    codes: Codes,
+    marks: Scores,
+    groups: tuple[list[Label], Codes] | None,
+    sample: Assignment | str | None,
+) -> GroupMeans | None:
+    """Estimate means of groups from the marks of the sample."""
+    if groups is None:
+        return None
+    if sample is None or (isinstance(sample, str) and sample != "declared"):
+        rule = "what evenhand assign --sample drew, or 'declared' for a random sample"
+        raise must_be("sample", f"{rule} that you drew yourself", sample)
+    if isinstance(sample, str):
+        return people.group_means(values, codes, marks, groups[1], groups[0])
+    drawn = {ratings.item_code(str(item)) for _, item in sample.rows}
+    lacking = sorted(drawn - set(codes.tolist()))
+    if lacking:
+        first = ratings.item_labels[lacking[0]]
+        raise OptionError(
+            f"anchors must mark every item that was drawn, got none of {len(lacking)}, "
+            f"{first!r} first. Who is left out would choose the sample."
+        )
+    inside = np.isin(codes, list(drawn))
+    rows = people.group_means(
+        values, codes[inside], marks[inside], groups[1], groups[0]
+    )
+    return rows._replace(sample="drawn")
+
+
+def _predictions(
+    values: Scores,
+    codes: Codes,
+    marks: Scores,
+    blur: Scores,
+    notices: list[DataWarning],
+    *,
+    needed: bool,
+) -> Table:
+    """Return rows of marks that people would give, errors, and ends of intervals.
+
+    Marks with a known error are those of many people, as far as can be seen: that error
+    is taken out of the intervals, and a marked item has its own mark and the line's.
+    """
+    line = people.fit_line(values[codes], marks, needed=needed)
+    if line.slope == 0:
+        notices.append(
+            DataWarning("judges_unrelated", {"correlation": line.correlation})
+        )
+    estimates, squares = line.predict(values)
+    # Of marks on the line nothing could be learnt.
+    about = max(line.square - float(blur.mean()), ROUNDING * line.square)
+    squares = squares + about
+    share = squares[codes] / (squares[codes] + blur)
+    estimates[codes] += share * (marks - estimates[codes])
+    squares[codes] *= 1 - share
+    errors = np.sqrt(squares)
+    reach = float(t_far(line.freedom)) * errors
+    return np.stack([estimates, errors, estimates - reach, estimates + reach])
 
 
 def _model(
@@ -550,6 +755,27 @@ def adjusted_means(
         freedom,
         (halves * unit) ** 2,
     )
+
+
+def shrunk_means(ratings: Ratings) -> Means:
+    """Return the best guess of each item's value: drawn to the middle, by REML.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(list("aabbcc"), list("xyyzzx"), [9, 7, 3, 2, 6, 9])
+        >>> shrunk_means(ratings).values.round(1).tolist()
+        [7.7, 5.7, 4.7]
+    """
+    matrix = build_matrix(ratings)
+    equations = Equations(matrix)
+    mixed = equations.fit(matrix.scores)
+    parts, number = mixed.variances, len(matrix.scores)
+    # Values are known about the mean of the items, which is unsure itself.
+    shift = parts.reviewer / matrix.n_reviewers + parts.rest / number
+    squares = (equations.errors(parts)[1] ** 2 + shift) * matrix.unit**2
+    values = (mixed.items + mixed.mean + matrix.centre) * matrix.unit
+    freedom = max(number - matrix.n_items, 1)
+    return Means(values, squares, np.zeros((len(values), 0)), freedom, squares)
 
 
 def _freedom(whole: Table, shifts: Table, freedom: int, links: Links) -> Table:

@@ -65,12 +65,13 @@ def test_anchors_come_from_a_table_maybe_with_decimal_commas(
 ) -> None:
     path = tmp_path / "staff.csv"
     path.write_text("\n".join(rows) + "\n")
-    result = run(few, "--anchors", str(path), "--json", *words)
+    result = run(few, "--anchors", str(path), "--link", "line", "--json", *words)
     assert result.exit_code == 0, result.stderr
     document = json.loads(result.stdout)
     mark = 90 if len(rows) > 3 else 90.5
     given = {"P05": mark, "P12": 35} | ({"P06": 74} if len(rows) > 3 else {})
     assert document["parameters"]["anchors"] == given
+    assert document["parameters"]["link"] == "line"
     found = {row["item"]: row for row in document["grades"]}
     assert found["P05"]["mark"] == mark
     assert found["P05"]["anchor"]
@@ -80,7 +81,7 @@ def test_anchors_come_from_a_table_maybe_with_decimal_commas(
 def test_anchors_are_shown(few: str, tmp_path: Path) -> None:
     path = tmp_path / "staff.csv"
     path.write_text("item,mark\nP05,90\nP06,74\nP12,35\n")
-    shown = run(few, "--anchors", str(path), "--explain").stdout
+    shown = run(few, "--anchors", str(path), "--link", "line", "--explain").stdout
     assert "given" in shown
     assert "The marks of 3 anchors fix their level and spread." in shown
     assert "What it may not claim:" in shown
@@ -93,7 +94,7 @@ def test_anchors_are_shown(few: str, tmp_path: Path) -> None:
         (["item,mark", "P05,B"], "staff.csv:2: mark must be a number, got 'B'"),
         (["item,mark", "P05,x"], "staff.csv:2: mark must be a number, got nothing"),
         (["item,mark", "P05,"], "staff.csv:2: mark must be a number, got nothing"),
-        (["item,mark", "P05,1", "P05,2"], "staff.csv:3: 'P05' must have one mark"),
+        (["item,mark", "P05,1", "P05,2"], "anchors must be at least 5 to predict"),
         (["a,b", "P05,1"], "Call it item, or"),
         (["item,mark", 'P05,"1,5"'], "staff.csv:2: mark must be a number, got '1,5'"),
     ],

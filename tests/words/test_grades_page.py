@@ -36,7 +36,9 @@ def test_rows_have_the_marks_and_the_pass_mark_through_them(found: eh.Grades) ->
 
 def test_without_a_pass_mark_there_is_no_line_and_anchors_are_given() -> None:
     ratings = eh.read_ratings(PANEL)
-    rows = grade_rows(eh.grade(ratings, anchors={"P05": 90, "P12": 35}, rng=7))
+    rows = grade_rows(
+        eh.grade(ratings, anchors={"P05": 90, "P12": 35}, link="line", rng=7)
+    )
     assert rows.cut is None
     assert rows.line is None
     assert [row.label for row in rows.rows if row.word == "given"] == ["P05", "P12"]
@@ -72,7 +74,7 @@ def test_odd_ratings_have_a_page(ratings: str, tmp_path: Path) -> None:
         "ranks": eh.Ratings.from_ranks(many, ["x", "y", "z"] * 12, [1, 2, 3] * 12),
     }[ratings]
     anchors = {"x": 9.0, "z": 2.0} if ratings == "ranks" else None
-    eh.grade(odd, anchors=anchors, rng=7).report(tmp_path / "page.html")
+    eh.grade(odd, anchors=anchors, link="line", rng=7).report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1" in text
     assert "marked, from" in text

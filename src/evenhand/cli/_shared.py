@@ -404,7 +404,7 @@ class Job:
         wants_list = self._report is not None or self._charts is not None
         if intervals is None and (wants_list or self._exports):
             self._listed = score_counts.one_by_one(self.ratings)
-        self.assignment = None if record is None else _assignment(record, *hidden)
+        self.assignment = None if record is None else read_assignment(record, *hidden)
 
     def deliver(
         self,
@@ -474,7 +474,7 @@ class Job:
         return files
 
 
-def _assignment(record: str, seal: str | None, secret: str | None) -> Assignment:
+def read_assignment(record: str, seal: str | None, secret: str | None) -> Assignment:
     """Read the assignment of a command, verified if it has seal and secret."""
     revealed, published = read_hex(secret, "secret"), read_hex(seal, "seal")
     return records.load_assignment(record, secret=revealed, seal=published)

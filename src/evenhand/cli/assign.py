@@ -40,6 +40,8 @@ AMENDING = ("drop", "add", "done", "leave_open")
 ROWS = [{"rows": "items"}, {"rows": "reviewers"}]
 WAYS: list[dict[str, Any]] = [{}, *ROWS, {"sheet": "all", "rows": "items"}]
 """How ratings so far may be read; the last is for the workbook of --sheets."""
+PEOPLE = ["people"]
+"""Who marks a sample: one of them, whoever that is."""
 WRITTEN = ("output", "sheets", "ballots")
 
 
@@ -50,6 +52,12 @@ WRITTEN = ("output", "sheets", "ballots")
     "--design NAME",
     "For two items: halves, coins, matched or panels; for many: pairs (each reviewer "
     "another pair), balanced or two-pools (applicants who review each other).",
+)
+@option(
+    "--sample",
+    "Draw so many of the items, each as likely, for people to mark: the random sample "
+    "that `grade --means` needs. Without --reviewers and --design.",
+    COUNT,
 )
 @option("--per-reviewer", "Items for each reviewer (balanced).", COUNT)
 @option("--per-item", "Reviewers for each item (balanced).", COUNT)
@@ -112,6 +120,12 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         --per-reviewer 3 --secret secret.json --record assignment.json -o out.csv
       evenhand assign --amend draw --drop Kim --add Lee -o out.csv
     """
+    sample = options.pop("sample")
+    if sample is not None:
+        own = ("items", "item_column", "seed", "seal", "secret", "record", *WRITTEN)
+        others = sorted(set(options) - {*own, "as_json"})
+        _refuse(options, others, "be left out with --sample")
+        options |= {"reviewers": PEOPLE, "design": "balanced", "per_reviewer": sample}
     _check(options)
     seal, kept = options["seal"], options["secret"]
     files: list[Output] = []
@@ -193,6 +207,7 @@ def _check(options: Options) -> None:
     if secret is not None:
         _refuse(options, ["seed"], "be left out when a secret is used")
     lists = {f"--{name}": options[name] for name in (*wanted[:2], "conflicts")}
+    lists = {name: path for name, path in lists.items() if path is not PEOPLE}
     written = {f"--{name}": options[name] for name in (*WRITTEN, "record", "seal")}
     (written if sealing else lists)["--secret"] = secret
     _shared.check_paths(written, lists)
@@ -240,7 +255,7 @@ def _done(path: str, drawn: Assignment) -> Ratings:
 def _draw(options: Options, secret: str | None) -> Assignment:
 
     design = designs.as_design(options["design"], designs.RandomDesign)
-    people = str(options["reviewers"])
+    people = options["reviewers"]
     reviewer = ("reviewer", options["reviewer_column"])
     item = ("item", options["item_column"])
     groups, own, met = None, None, options["conflicts"]
@@ -255,7 +270,7 @@ def _draw(options: Options, secret: str | None) -> Assignment:
         groups, reviewers = dict(pairs), [name for name, _ in pairs]
     else:
         _refuse(options, ["group"], f"be left out for design {design.name!r}")
-        reviewers = lists.read_labels(people, *reviewer)
+        reviewers = PEOPLE if people is PEOPLE else lists.read_labels(people, *reviewer)
     return drawing.assign(
         lists.read_labels(str(options["items"]), *item),
         reviewers,

@@ -23,6 +23,9 @@ else:
     tables = lazy("evenhand.words.tables")
 
 
+DECLARED = "declared"
+
+
 @click.command("grade", cls=_options.Grouped)
 @deciding(
     "--onto LOW HIGH",
@@ -32,8 +35,32 @@ else:
 @deciding("--form LOW HIGH", "Lowest and highest score of the form, for --onto.", float)
 @deciding(
     "--anchors FILE",
-    "Marks that staff gave: a table with an item and a mark in each row. One fixes the "
-    "level, several that differ fix level and spread.",
+    "Marks that people gave: a table with an item and a mark in each row. The others' "
+    "marks are predicted from these and from what judges say.",
+)
+@deciding(
+    "--link NAME",
+    "regression (default), or line: anchors are exact, one fixes the level, several "
+    "that differ fix level and spread.",
+)
+@deciding(
+    "--mark-error NUMBER",
+    "Standard error of one person's mark; by default from items with several marks.",
+    float,
+)
+@deciding(
+    "--means COLUMN",
+    "Mean mark of each model, say, with --item model+prompt: judges' scores corrected "
+    "by people's marks of a random sample.",
+)
+@deciding(
+    "--sample PATH",
+    "What `assign --sample` drew for people to mark (a folder or a record), or "
+    "'declared': they marked a random sample that you drew yourself.",
+)
+@deciding(
+    "--shrink",
+    "Best guesses for comparing and choosing, drawn to the middle; not for exam marks.",
 )
 @deciding(
     "--passing --pass passing MARK",
@@ -62,16 +89,26 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand grade examples/panel.csv --onto 0 100 --form 0 100 --pass 60
     """
-    path, table = options.pop("anchors"), options["table"]
-    job = _shared.Job("grade", options, {"--anchors": path})
-
+    path, table, item = options.pop("anchors"), options["table"], options["item"]
+    sample = options.pop("sample")
+    record, *hidden = _shared.evidence_in(None if sample == DECLARED else sample)
+    job = _shared.Job("grade", options, {"--anchors": path, "--sample": record})
     if path is not None:
-        options["anchors"] = lists.read_marks(
-            path, _shared.table_settings(table).get("decimal", "")
-        )
+        decimal = _shared.table_settings(table).get("decimal", "")
+        options["anchors"] = lists.read_marks(path, decimal, item)
+    if options["means"] is not None:
+        column = options["means"]
+        options["means"] = grading.item_groups(job.ratings, column, item)
+    drawn = record and _shared.read_assignment(record, *hidden)
+    options |= {"sample": drawn or sample, "link": options["link"] or "regression"}
     result = grading.grade(job.ratings, **options, rng=job.seed)
     lines = result_lines.model_lines(result, explained=bool(job.explain))
     if job.explain:
         lines += cards.grades_card(result, html=False).lines()
     first, table = result_lines.pass_lines(result), tables.grades(result)
+    if result.means is not None:
+        table, lines = (
+            tables.group_means(result.means),
+            result_lines.means_lines(result),
+        )
     job.deliver(result, lambda: _shared.render(*first, table, *lines))

@@ -32,7 +32,7 @@ from evenhand.formats.delimited import check_text, read_cells
 from evenhand.formats.files import fetch
 from evenhand.formats.tables import Table, decimal_points, read_table
 from evenhand.lazy import lazy
-from evenhand.ratings import frame_columns, is_frame
+from evenhand.ratings import frame_columns, is_frame, join_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -114,37 +114,33 @@ def read_pairs(
 
 
 def read_marks(
-    path: str,
-    decimal: str = "",
-    what: str = "mark",
-    columns: tuple[str | None, str | None] = (None, None),
-) -> dict[str, float]:
-    """Read marks that items have already, or what else is a number.
+    path: str, decimal: str = "", item: str | None = None
+) -> dict[str, list[float]]:
+    """Read marks that people gave items, maybe several of one.
 
     Args:
-        path: Table with a column for the item and one for its mark.
+        path: Table with a column for the item, or several that name it together, and
+            one for the mark.
         decimal: Decimal sign, "." or ","; empty if the file tells.
-        what: What the number is.
-        columns: Names of the two columns, None for those that are named so.
+        item: Name of the item's column, or of several with + between them.
 
     Returns:
-        The mark of each item.
+        The marks of each item.
 
     Raises:
-        RatingsError: If the file cannot be read, has no such column, a mark is no
-            number, or an item has two.
+        RatingsError: If the file cannot be read, has no such column, or a mark is no
+            number.
     """
     table = decimal_points(read_table(fetch(path)), decimal)
-    labels = _labels(table, "item", columns[0])
-    column = columns[1] and table.column_for(what, columns[1])
-    column = column or _column(table, what)
+    own = item is not None and (item in table.columns or "+" in item)
+    labels = _labels(table, "item", item if own else None)
+    column = _column(table, "mark")
     marks, missing = number_series(table.columns[column], column, table.source)
-    by_label: dict[str, float] = {}
+    by_label: dict[str, list[float]] = {}
     for row, (label, mark) in enumerate(zip(labels, marks.tolist(), strict=True)):
         if missing[row]:
             raise table.source.at(row, f"{column} must be a number, got nothing")
-        if by_label.setdefault(label, mark) != mark:
-            raise table.source.at(row, f"{label!r} must have one {what}, got two")
+        by_label.setdefault(label, []).append(mark)
     return by_label
 
 
@@ -256,6 +252,9 @@ def _column(table: Table, what: str) -> str:
 
 
 def _labels(table: Table, what: str, column: str | None = None) -> list[str]:
+    if column and "+" in column and column not in table.columns:
+        joined = join_labels(column.split("+"), table.columns, table.source)
+        return [str(label) for label in joined.to_list()]
     name = table.column_for(what, column.strip()) if column else _column(table, what)
     series = label_series(table.columns[name], what, table.source)
     return [str(label) for label in series.to_list()]

@@ -155,7 +155,18 @@ def reliable_matrix(
         >>> reliable_matrix(ratings, ratings.scores)[1].tolist()
         [1.0, 1.0]
     """
-    matrix = build_matrix(ratings, normal_scores(scores))
+    matrix, slopes = reliable_scores(build_matrix(ratings, normal_scores(scores)))
+    return replace(matrix, scores=matrix.scores / slopes), slopes
+
+
+def reliable_scores(matrix: RatingMatrix) -> tuple[RatingMatrix, Scores | float]:
+    """Weigh each rating of a matrix, and return the slope of each.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> reliable_scores(build_matrix(Ratings(["a"], ["x"], [1])))[1]
+        1.0
+    """
     mixed = Equations(matrix).fit(matrix.scores)
     reliability = find_reliability(matrix, mixed)
     if reliability is None:
@@ -165,7 +176,6 @@ def reliable_matrix(
     weights = weights / weights.mean()
     weighed = replace(
         matrix,
-        scores=matrix.scores / slopes,
         weights=weights,
         load_weights=totals(matrix.reviewers, weights, matrix.n_reviewers),
         count_weights=totals(matrix.items, weights, matrix.n_items),

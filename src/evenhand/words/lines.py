@@ -871,7 +871,10 @@ def model_lines(result: Grades, *, explained: bool = False) -> list[str]:
     parameters = result.parameters
     anchors = [row.mark for row in result.items if row.anchor]
     scale = "Marks are on the scale of the scores."
-    if anchors:
+    if anchors and parameters["link"] == "regression":
+        marks = plural(len(anchors), "item")
+        scale = f"Marks are what people would give, by their marks of {marks}."
+    elif anchors:
         fixed = "level and spread" if len(set(anchors)) > 1 else "level"
         scale = f"The marks of {plural(len(anchors), 'anchor')} fix their {fixed}."
     elif parameters["onto"] not in (None, result.form) and result.form is not None:
@@ -889,8 +892,44 @@ def model_lines(result: Grades, *, explained: bool = False) -> list[str]:
     ]
 
 
+SUPPORTED = {
+    "judges": "Judges' errors do not clearly differ between groups (p = {p_value:.2g})"
+    ", so the labels do not contradict trusting judges alone. The intervals of the "
+    "means need no such trust.",
+    "difference": "Judges' errors differ between groups (p = {p_value:.2g}): do not "
+    "trust judges alone. Corrected by people's marks they still shorten intervals.",
+    "people": "Judges hardly shorten the intervals of people's marks alone: go by "
+    "these.",
+}
+DRAWN = {"drawn": "as the record says", "declared": "as you declared"}
+
+
+def means_lines(result: Grades) -> list[str]:
+    """Say what mean marks rest on, and what more labels would do."""
+    if (means := result.means) is None:
+        return []
+    sentences = [
+        f"{100 * CONFIDENCE:g}% of intervals contain the mean of the marks that people "
+        "would give all items of a group, whatever judges do, because the marked items "
+        f"were drawn at random ({DRAWN[means.sample]}).",
+        SUPPORTED[means.supported].format(p_value=means.p_value),
+    ]
+    if means.pair is not None:
+        pair = " and ".join(map(str, means.pair))
+        sentences.append(
+            f"About {means.further:,} more labels of each of {pair} would separate "
+            "them, if they differ as much as it seems (with a probability of 80%)."
+            if means.further
+            else f"Not even marks of all items would separate {pair}."
+        )
+    return sentences
+
+
 def grades_text(result: Grades) -> str:
     """Show marks as plain text, as `repr` does."""
+    if result.means is not None:
+        heads, rows = tables.group_means(result.means).plain()
+        return "\n".join([*align_columns([heads, *rows]), *means_lines(result)])
     heads, rows = tables.grades(result).plain()
     more = [f"and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
     lines = align_columns([heads, *rows[:SHOWN]])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
-from evenhand.claims import LEVEL
+from evenhand.claims import CONFIDENCE, LEVEL
 from evenhand.errors import plural
 from evenhand.lazy import lazy
 from evenhand.ranking.results import OPEN
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.ladder import Ladder
     from evenhand.diagnosis.reviewers import Needed, Reviewer
     from evenhand.grading import Grades
+    from evenhand.models.people import GroupMeans
     from evenhand.ranking.results import Ranking
 else:
     checks = lazy("evenhand.diagnosis.check")
@@ -319,6 +320,32 @@ def grades(result: Grades) -> TextTable:
             for mark in (marks.get(row.item) for row in rows)
         ]
     return table(f"Marks ({plural(len(rows), 'item')})", _telling(columns))
+
+
+def group_means(means: GroupMeans) -> TextTable:
+    """Lay out the mean mark of each group, three ways.
+
+    Examples:
+        >>> from evenhand.models.people import Estimate, GroupMean, GroupMeans
+        >>> rows = (GroupMean("m", 300, 40, *[Estimate(6.0, 5.5, 6.5)] * 3),)
+        >>> means = GroupMeans(rows, "drawn", 0.8, 0.3, "difference", None, None)
+        >>> group_means(means).rows[0][0]
+        ('m', '6.00', '5.50\u20136.50', '5.50\u20136.50', '5.50\u20136.50', '40', '300')
+    """
+    percent, rows = f"{100 * CONFIDENCE:g}% interval", means.rows
+    digits = 1 if max(abs(row.difference.mean) for row in rows) >= 10 else 2
+    span = f"{{:.{digits}f}}\u2013{{:.{digits}f}}".format
+    columns: dict[Column, list[object]] = {
+        Column("group"): [row.group for row in rows],
+        Number("mean mark"): [f"{row.difference.mean:.{digits}f}" for row in rows],
+        Number(percent): [span(*row.difference[1:]) for row in rows],
+        Number("people only"): [span(*row.people[1:]) for row in rows],
+        Number("judges only"): [span(*row.judges[1:]) for row in rows],
+        Number("marked"): [row.labels for row in rows],
+        Number("items"): [row.items for row in rows],
+    }
+    title = f"Mean marks that people would give ({plural(len(rows), 'group')})"
+    return table(title, columns)
 
 
 def _brief(word: str) -> str:

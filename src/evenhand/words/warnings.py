@@ -381,6 +381,11 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "form= or --form LOW HIGH.",
     "anchors_differ": "The anchors' marks and the reviewers' scores differ by more "
     "than errors explain, so all errors are {factor:.2g} times as large.",
+    "scales_differ": "{wide!r} spreads scores {factor:.0f} times as widely as "
+    "{narrow!r}. Each reviewer's scores were divided by their own spread. If one scale "
+    "was meant, correct the file.",
+    "judges_unrelated": "What judges say has no clear relation to people's marks "
+    "(correlation {correlation:.2f}), so marks of single items are the mean of these.",
     # Diagnosis.
     "pairs_sampled": "There are too many pairs of items to count them all; some items "
     "of each busy reviewer were chosen at random.",
