@@ -239,20 +239,22 @@ def group_means(
     width = float(away @ away)
     slope = float(away @ up) / width if width > 0 else 0.0
     whole = np.bincount(groups, values, size) / every
-    left = 1 - number / every
+    unmarked = 1 - number / every
 
     def variances(errors: Scores, spent: int) -> Scores:
         inside = int(number.sum()) - size
         squares = np.bincount(own, errors**2, size) / (number - 1)
-        return np.asarray(left * squares / number * inside / max(inside - spent, 1))
+        return np.asarray(unmarked * squares / number * inside / max(inside - spent, 1))
 
     means = y_mean + slope * (whole - x_mean)
     squares = variances(up - slope * away, 1)
     reach = stdtrit(number - 1.0, 1 - TAIL)
     people = _ends(y_mean, reach * np.sqrt(variances(up, 0)))
-    both = _ends(means, reach * np.sqrt(squares))
+    corrected = _ends(means, reach * np.sqrt(squares))
     alone, p_value = _judges_alone(labelled, marks, whole, every, up - slope * away)
-    shorter = np.median((both[2] - both[1]) / np.maximum(people[2] - people[1], 1e-300))
+    shorter = np.median(
+        (corrected[2] - corrected[1]) / np.maximum(people[2] - people[1], 1e-300)
+    )
     supported = "difference" if shorter < SHORTER else "people"
     order = np.argsort(-means, kind="stable").tolist()
     pair, further = _budget(order, means, squares, number, every)
@@ -261,7 +263,7 @@ def group_means(
             names[at],
             int(every[at]),
             int(number[at]),
-            *(Estimate(*table[:, at].tolist()) for table in (both, people, alone)),
+            *(Estimate(*table[:, at].tolist()) for table in (corrected, people, alone)),
         )
         for at in order
     )
