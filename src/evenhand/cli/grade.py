@@ -95,7 +95,9 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     job = _shared.Job("grade", options, {"--anchors": path, "--sample": record})
     if path is not None:
         decimal = _shared.table_settings(table).get("decimal", "")
-        options["anchors"] = lists.read_marks(path, decimal, item)
+        # The file of marks may call an item otherwise, but for several columns.
+        named = item if item and "+" in item else None
+        options["anchors"] = lists.read_repeats(path, decimal, columns=(named, None))
     if options["means"] is not None:
         column = options["means"]
         options["means"] = grading.item_groups(job.ratings, column, item)

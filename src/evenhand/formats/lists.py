@@ -27,7 +27,7 @@ from evenhand.columns import (
 )
 from evenhand.designs.assignment import ESCAPED
 from evenhand.designs.design import RandomDesign, as_design
-from evenhand.errors import listing
+from evenhand.errors import RatingsError, listing
 from evenhand.formats.delimited import check_text, read_cells
 from evenhand.formats.files import fetch
 from evenhand.formats.tables import Table, decimal_points, read_table
@@ -114,15 +114,37 @@ def read_pairs(
 
 
 def read_marks(
-    path: str, decimal: str = "", item: str | None = None
+    path: str,
+    decimal: str = "",
+    what: str = "mark",
+    columns: tuple[str | None, str | None] = (None, None),
+) -> dict[str, float]:
+    """Read a number for each item, such as its cost; see `read_repeats`.
+
+    Raises:
+        RatingsError: As there, or if an item has two.
+    """
+    numbers = read_repeats(path, decimal, what, columns)
+    for label, several in numbers.items():
+        if len(set(several)) > 1:
+            raise RatingsError(f"{path}: {label!r} must have one {what}, got two.")
+    return {label: several[0] for label, several in numbers.items()}
+
+
+def read_repeats(
+    path: str,
+    decimal: str = "",
+    what: str = "mark",
+    columns: tuple[str | None, str | None] = (None, None),
 ) -> dict[str, list[float]]:
-    """Read marks that people gave items, maybe several of one.
+    """Read marks that people gave items, or what else is a number.
 
     Args:
         path: Table with a column for the item, or several that name it together, and
             one for the mark.
         decimal: Decimal sign, "." or ","; empty if the file tells.
-        item: Name of the item's column, or of several with + between them.
+        what: What the number is.
+        columns: Names of the two columns, None for those that are named so.
 
     Returns:
         The marks of each item.
@@ -132,9 +154,9 @@ def read_marks(
             number.
     """
     table = decimal_points(read_table(fetch(path)), decimal)
-    own = item is not None and (item in table.columns or "+" in item)
-    labels = _labels(table, "item", item if own else None)
-    column = _column(table, "mark")
+    labels = _labels(table, "item", columns[0])
+    column = columns[1] and table.column_for(what, columns[1])
+    column = column or _column(table, what)
     marks, missing = number_series(table.columns[column], column, table.source)
     by_label: dict[str, list[float]] = {}
     for row, (label, mark) in enumerate(zip(labels, marks.tolist(), strict=True)):
