@@ -208,6 +208,27 @@ def judged() -> list[list[object]]:
     return rows
 
 
+def people() -> str:
+    """Marks of 48 of the answers, drawn at random; people like judges A and C."""
+    rows = judged()
+    answers = sorted({f"{model} / {prompt}" for _, prompt, model, _ in rows})
+    drawn = assign(answers, ["people"], design="balanced", per_reviewer=48, rng=SEED)
+    chosen = {str(item) for _, item in drawn.rows}
+    scores: dict[str, list[float]] = {answer: [] for answer in answers}
+    for judge, prompt, model, score in rows:
+        high, low = {"judge A": (100, 0), "judge B": (5, 1)}.get(str(judge), (1, 0))
+        high = 10 if judge == "judge C" else high
+        share = (float(str(score)) - low) / (high - low)
+        scores[f"{model} / {prompt}"].append(share)
+    noise = normal("people", len(answers))
+    marks = [
+        [*answer.split(" / "), round(10 * sum(shares) / len(shares) + error)]
+        for (answer, shares), error in zip(scores.items(), noise, strict=True)
+        if answer in chosen
+    ]
+    return table(["model", "prompt", "mark"], marks)
+
+
 def judged_long() -> str:
     """The same for the command line: a judge on a prompt is one reviewer."""
     rows: list[list[object]] = [
@@ -359,6 +380,7 @@ FILES: dict[str, Callable[[], str]] = {
     "talks.csv": six_talks,
     "judges.csv": lambda: table(["judge", "prompt", "model", "score"], judged()),
     "judges-long.csv": judged_long,
+    "people.csv": people,
     "contradiction.csv": lambda: table(
         ["reviewer", "item", "score"],
         [["Anna", "x", 5], ["Anna", "y", 3], ["Bo", "y", 9], ["Bo", "x", 8]],

@@ -409,6 +409,7 @@ def test_json_and_frame_hold_every_field() -> None:
         ({"anchors": [3]}, r"anchors must be marks by item"),
         ({"anchors": {"x": 9}}, r"anchors must be at least 5 to predict other marks"),
         ({"anchors": {"x": 9}, "link": "curve"}, r"link must be one of 'regression'"),
+        ({"link": "line(error=3)"}, r"link must be line, regression or regression"),
         ({"anchors": {"x": []}}, r"anchor of 'x' must be"),
         ({"means": {"x": 1, "y": 1}}, r"means must come with anchors"),
         (
@@ -514,7 +515,7 @@ def test_marks_of_several_people_show_their_error() -> None:
     # out of what is left open about the others, and a marked item is not exact.
     assert unsure[other].error < sure[other].error
     assert unsure[given].error > 0 == sure[given].error
-    stated = eh.grade(ratings, anchors=exact, mark_error=1.5, rng=7)
+    stated = eh.grade(ratings, anchors=exact, link="regression(error=1.5)", rng=7)
     assert {row.item: row for row in stated.items}[given].error > 0
 
 

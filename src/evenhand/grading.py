@@ -32,7 +32,7 @@ from evenhand.columns import place_of
 from evenhand.diagnosis import ladder
 from evenhand.errors import OptionError, RatingsError, as_finite, as_positive, must_be
 from evenhand.lazy import lazy
-from evenhand.method import choice
+from evenhand.method import choice, parse
 from evenhand.models import people, solver
 from evenhand.models.additive import MOST, Equations, Links
 from evenhand.models.design import (
@@ -303,7 +303,6 @@ def grade(
     form: Range | None = None,
     anchors: Anchors | None = None,
     link: str = "regression",
-    mark_error: float | None = None,
     means: Groups | str | None = None,
     sample: Assignment | str | None = None,
     shrink: bool = False,
@@ -328,9 +327,9 @@ def grade(
         anchors: Marks that people gave, by item; several of an item in a list.
         link: How they count. "regression" predicts what people would give the other
             items from what judges say; "line" takes them as exact: one fixes the
-            level, several that differ fix level and spread.
-        mark_error: Standard error of one person's mark, if known; by default from
-            items with several marks, and 0 without these.
+            level, several that differ fix level and spread. "regression(error=5)"
+            states the standard error of one person's mark, which by default comes from
+            items with several marks, and is 0 without these.
         means: Group of each item, or the column of the item that is its group: asks for
             the mean mark of each by the difference estimator.
         sample: How marked items were chosen: what `assign` drew, or "declared" if they
@@ -366,9 +365,9 @@ def grade(
     onto = None if onto is None else _range("onto", onto)
     form = None if form is None else _form(ratings, form)
     groups = _groups(ratings, means, reading.get("item"))
+    link, mark_error = _link(link)
     codes, marks, blur = _anchors(ratings, anchors or {}, onto, mark_error)
     labels = [str(ratings.item_labels[code]) for code in codes.tolist()]
-    link = choice("link", *LINKS)(link)
     predicts = link == "regression" and len(codes) > 0
     mark = None if passing is None else _mark("passing", passing, onto)
     step = None if rounding is None else float(as_positive("rounding", rounding))
@@ -492,6 +491,15 @@ def _mark(name: str, value: object, onto: Range | None) -> float:
     return mark
 
 
+def _link(text: str) -> tuple[str, float | None]:
+    """Return how anchors count, and the error of a mark if it is stated."""
+    call = parse(text, "link", "regression(error=5)")
+    name, error = choice("link", *LINKS)(call.name), call.named.get("error")
+    if call.given or set(call.named) - {"error"} or (call.named and name == "line"):
+        raise must_be("link", "line, regression or regression(error=NUMBER)", text)
+    return name, None if error is None else float(as_positive("error", error))
+
+
 def _anchors(
     ratings: Ratings, anchors: Anchors, onto: Range | None, mark_error: float | None
 ) -> tuple[Codes, Scores, Scores]:
@@ -517,7 +525,7 @@ def _anchors(
     square = sum(len(every[code]) * float(np.var(every[code])) for code in codes)
     square /= max(freedom, 1)
     if mark_error is not None:
-        square = float(as_positive("mark_error", mark_error)) ** 2
+        square = mark_error**2
     means = [float(np.mean(every[code])) for code in codes]
     return np.array(codes, dtype=np.int64), np.array(means), square / counts
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import evenhand as eh
 from evenhand import progress
 from evenhand.diagnosis import ladder
 from evenhand.diagnosis import reviewers as reviewer_models
@@ -525,3 +526,25 @@ def test_one_score_for_all_is_said_where_it_tells_a_reviewer_from_others(
     found = check(Ratings(*zip(*rows, strict=True)), rng=7).reviewers[9]
     said = "always gives 3" if len(scores) == 5 else NOT_ENOUGH
     assert found.agreement == said
+
+
+def test_unreliable_reviewers_are_named_with_what_leaving_them_out_changes() -> None:
+    source = np.random.default_rng(5)
+    values = source.normal(size=60)
+    scores = values + 0.5 * source.normal(size=(4, 60))
+    scores[3] = 2 * source.normal(size=60)
+    ratings = eh.Ratings(
+        np.repeat([*"abcd"], 60), np.tile(np.arange(60), 4), scores.ravel()
+    )
+    found = eh.check(ratings, rng=7)
+    (row,) = found.unreliable
+    assert row.reviewer == "d"
+    assert row.gain is not None
+    assert row.gain > 0.02
+    (finding,) = (f for f in found.findings if f.code == "unreliable")
+    assert "points better. --method 'adaptive(reliabilities)'" in finding.message
+    codes = [
+        [n.code for n in eh.rank(ratings, method=method, rng=7).notices]
+        for method in ("adaptive", "adaptive(reliabilities)")
+    ]
+    assert ["unequal_reliability" in named for named in codes] == [True, False]

@@ -11,7 +11,11 @@ from evenhand.models.adaptive import adaptive, adaptive_again, adaptive_without_
 from evenhand.models.additive import Equations
 from evenhand.models.bradley_terry import bradley_terry
 from evenhand.models.design import build_matrix
-from evenhand.models.reliability import find_reliability
+from evenhand.models.reliability import (
+    find_reliability,
+    find_unreliable,
+    reliability_of,
+)
 from evenhand.ratings import Ratings
 from tests.models.test_additive import Dense, noisy
 
@@ -190,3 +194,34 @@ def test_other_scores_are_weighed_anew() -> None:
     for scores, estimates in zip(sets, again, strict=True):
         fit = adaptive(ratings.with_scores(scores), reliabilities=True)
         assert np.allclose(fit.estimates, estimates, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("noises", "slopes", "named"),
+    [
+        ([1.0, 1.0, 9.0], [1.0, 1.0, 1.0], [2]),
+        ([1.0, 1.0, 1.5], [1.0, 1.0, 0.0], [2]),
+        ([1.0, 1.2, 0.8, 6.0, 6.0], [1.0, 1.2, 0.9, 1.0, 1.0], [3, 4]),
+        ([1.0, 1.2, 0.8], [1.0, 1.2, 0.8], []),
+    ],
+)
+def test_who_errs_far_more_than_others_is_named(
+    noises: list[float], slopes: list[float], named: list[int]
+) -> None:
+    reliable = reliability_of(judged(noises, slopes))
+    assert reliable is not None
+    assert find_unreliable(reliable).tolist() == named
+
+
+def test_ordinary_reviewers_are_hardly_ever_named() -> None:
+    """1,200 reviewers; 12 would be 1 in 100."""
+    source, named = np.random.default_rng(3), 0
+    for _ in range(60):
+        values = source.normal(size=40)
+        scores = values + source.normal(size=(20, 1)) / 2 + source.normal(size=(20, 40))
+        people, items = np.divmod(np.arange(800), 40)
+        keep = source.permutation(800)[:400]
+        ratings = Ratings(people[keep], items[keep], scores.ravel()[keep])
+        reliable = reliability_of(ratings)
+        named += 0 if reliable is None else len(find_unreliable(reliable))
+    assert named <= 12

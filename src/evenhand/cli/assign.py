@@ -271,8 +271,12 @@ def _draw(options: Options, secret: str | None) -> Assignment:
     else:
         _refuse(options, ["group"], f"be left out for design {design.name!r}")
         reviewers = PEOPLE if people is PEOPLE else lists.read_labels(people, *reviewer)
+    items = lists.read_labels(str(options["items"]), *item)
+    if people is PEOPLE:
+        # A table of ratings names its items again and again.
+        items = list(dict.fromkeys(items))
     return drawing.assign(
-        lists.read_labels(str(options["items"]), *item),
+        items,
         reviewers,
         design=design,
         per_reviewer=options["per_reviewer"],

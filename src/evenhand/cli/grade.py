@@ -40,13 +40,8 @@ DECLARED = "declared"
 )
 @deciding(
     "--link NAME",
-    "regression (default), or line: anchors are exact, one fixes the level, several "
-    "that differ fix level and spread.",
-)
-@deciding(
-    "--mark-error NUMBER",
-    "Standard error of one person's mark; by default from items with several marks.",
-    float,
+    "regression (default), regression(error=5) if a person's mark has that error, or "
+    "line: anchors are exact, one fixes the level, several fix level and spread.",
 )
 @deciding(
     "--means COLUMN",

@@ -203,6 +203,7 @@ class Check(Reportable):
         reviewers: Strictness and spread of each reviewer; empty without scores.
         agreement: How far reviewers agree on the items that several of them rated; None
             without scores, or if there are none.
+        unreliable: Reviewers who surely err much more than others.
         parameters: What was asked for.
         seed: The seed that repeats it.
         data: Sizes and hash of the ratings.
@@ -225,6 +226,7 @@ class Check(Reportable):
     needed: reviewers.Needed | None
     reviewers: tuple[reviewers.Reviewer, ...]
     agreement: agreements.ReviewerAgreement | None
+    unreliable: tuple[reviewers.Unreliable, ...]
     parameters: Mapping[str, Json]
     seed: int
     data: Mapping[str, Json]
@@ -352,6 +354,7 @@ def check(
         variance=shares,
         reviewers=() if model is None else reviewers.describe(ratings, model),
         agreement=None if model is None else agreements.agreement(ratings),
+        unreliable=reviewers.name_unreliable(ratings),
         ladder=climbed,
         needed=more,
         findings=(),
@@ -506,6 +509,7 @@ def findings(result: Check) -> tuple[DataWarning, ...]:
         *_find_correlations(result),
         *_find_agreement(result),
         *_repeat(result, "confidence"),
+        *_find_unreliable(result),
         *_find_quality(result),
     )
 
@@ -623,6 +627,17 @@ def _find_agreement(result: Check) -> Iterator[DataWarning]:
     facts = asdict(agreement)
     facts["pairs"] = sorted(facts["pairs"], key=lambda pair: pair["value"])[:WORST]
     yield DataWarning("agreement", facts)
+
+
+def _find_unreliable(result: Check) -> Iterator[DataWarning]:
+    rows: list[Json] = [
+        {"reviewer": row.reviewer, "slope": row.slope, "noise": row.noise}
+        | ({} if row.gain is None else {"gain": row.gain})
+        for row in result.unreliable[:SHOWN_LABELS]
+    ]
+    if rows:
+        facts: dict[str, Json] = {"reviewers": rows, "number": len(result.unreliable)}
+        yield DataWarning("unreliable", facts)
 
 
 def _find_quality(result: Check) -> Iterator[DataWarning]:

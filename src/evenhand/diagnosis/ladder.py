@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from evenhand.lazy import lazy
+from evenhand.models.additive import additive
 from evenhand.models.affine import fit_affine, start
 from evenhand.models.bradley_terry import order_values
 from evenhand.models.design import build_matrix, round_to_resolution
@@ -284,6 +285,49 @@ def climb(ratings: Ratings, source: Stream | None = None) -> Ladder:
     sizes = n_pairs, int(judged.sum()), folds, tried
     meaning = check_sentences.ladder_meaning(verdict)
     return Ladder(rungs, verdict, *sizes, meaning)
+
+
+def gain_without(ratings: Ratings, dropped: int) -> tuple[float, float]:
+    """Return how much better others' comparisons are predicted without a reviewer.
+
+    Args:
+        ratings: Scores for which `why_no_ladder` says nothing.
+        dropped: Code of the reviewer.
+
+    Returns:
+        Share of held-out comparisons predicted rightly by the others' ratings, less
+        that by all ratings but the held-out ones, and its standard error by reviewer.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> people, items = [*"aaabbbcccddd"], [*"xyz"] * 4
+        >>> scores = [1, 2, 3, 2, 3, 4, 1, 3, 5, 30, 20, 10]
+        >>> round(gain_without(Ratings(people, items, scores), 3)[0], 2)
+        0.0
+    """
+    number, source = ratings.n_reviewers, stream(0, "check: ladder")
+    folds, tried = _folds(ratings)
+    part = np.empty(number, dtype=np.int64)
+    part[permutation(source, number)] = np.arange(number) % folds
+    pairs, codes = pairs_within(ratings, source), ratings.reviewer_codes
+    right, total = np.zeros((2, number)), np.zeros(number)
+    for fold in range(tried):
+        judged = (pairs.signs != 0) & (part[pairs.reviewers] == fold)
+        judged &= pairs.reviewers != dropped
+        reviewers, weights = pairs.reviewers[judged], pairs.weights[judged]
+        absent = part[codes] == fold
+        for row, out in enumerate((absent, absent | (codes == dropped))):
+            if out.all():
+                continue
+            values = additive(ratings.without(np.flatnonzero(out))).estimates
+            ahead = np.sign(values[pairs.first[judged]] - values[pairs.second[judged]])
+            hits = weights * (1 + ahead * pairs.signs[judged]) / 2
+            right[row] += np.bincount(reviewers, hits, number)
+        total += np.bincount(reviewers, weights, number)
+    seen = total > 0
+    return (
+        _gap(right[1, seen], right[0, seen], total[seen]) if seen.any() else (0.0, 0.0)
+    )
 
 
 def _folds(ratings: Ratings) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from scipy.special import nctdtr, ndtri, stdtr
 
 from evenhand.claims import CONFIDENCE
 from evenhand.columns import place_of
+from evenhand.diagnosis import ladder
 from evenhand.models import affine
 from evenhand.models.additive import Equations, Mixed
 from evenhand.models.design import (
@@ -31,6 +32,7 @@ from evenhand.models.design import (
     totals,
 )
 from evenhand.models.redraws import fit_many
+from evenhand.models.reliability import find_unreliable, reliability_of
 from evenhand.randomness import Stream, standard_normal, uniforms
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
 
+# Unreliable reviewers that are named.
+NAMED = 10
 # A statement about a reviewer is made at so many standard errors.
 SURE = 2.0
 # With less of the prior variance removed, the prior says more than the ratings do.
@@ -147,6 +151,52 @@ class Reviewer:
     spread: str
     agreement: str
     correlation: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreliable:
+    """A reviewer who surely errs much more than others, or hardly follows them.
+
+    Attributes:
+        reviewer: Who.
+        slope: How widely they spread values, the usual one being 1; drawn to that.
+        noise: Variance of their errors over the usual one; drawn to 1.
+        gain: How much larger the share of others' held-out comparisons is that is
+            predicted rightly without this reviewer; None if nothing can be held out.
+        gain_se: Its standard error, by reviewer.
+    """
+
+    reviewer: Label
+    slope: float
+    noise: float
+    gain: float | None
+    gain_se: float | None
+
+
+def name_unreliable(ratings: Ratings) -> tuple[Unreliable, ...]:
+    """Name the unreliable reviewers, at most ten, worst first.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> name_unreliable(Ratings(["a"], ["x"], [1]))
+        ()
+    """
+    reliability = reliability_of(ratings)
+    if reliability is None:
+        return ()
+    codes = find_unreliable(reliability)
+    trust = reliability.slopes[codes] ** 2 / reliability.noises[codes]
+    worst = codes[np.argsort(trust, kind="stable")][:NAMED].tolist()
+    tries = not ladder.why_no_ladder(ratings)
+    return tuple(
+        Unreliable(
+            ratings.reviewer_labels[code],
+            float(reliability.slopes[code]),
+            float(reliability.noises[code]),
+            *(ladder.gain_without(ratings, code) if tries else (None, None)),
+        )
+        for code in worst
+    )
 
 
 class OffsetModel(NamedTuple):

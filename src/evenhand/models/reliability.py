@@ -7,6 +7,7 @@ far is estimated from how much more they differ than chance makes them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +18,7 @@ from evenhand.models.additive import Equations
 from evenhand.models.design import build_matrix, normal_scores, totals
 
 if TYPE_CHECKING:
-    from evenhand.arrays import Scores
+    from evenhand.arrays import Codes, Flags, Scores, Table
     from evenhand.models.additive import Mixed
     from evenhand.models.design import RatingMatrix
     from evenhand.ratings import Ratings
@@ -28,6 +29,13 @@ ROUNDS = 4
 LEAST_SLOPE, LEAST_NOISE = 0.05, 0.1
 # Noises that differ no more than by chance: the usual one counts as so many ratings.
 ALIKE, FEWEST = 1e6, 2.0
+# Reviewers are held against others if they left so many ratings to see errors by, and
+# so many did. Who is named errs in squares so many times as much, or has a slope below
+# this, surely: ordinary logarithms of noises and slopes vary about so much, as if so
+# many reviewers had shown it.
+SEEN, FEWEST_COMPARED, NOISIER, FLATTER = 8, 3, 2.0, 0.5
+SURE, USUAL_NOISE, USUAL_SLOPES, USUAL_REVIEWERS = 3.0, 0.25, 0.06, 4
+TO_NORMAL = 1.4826
 # Largest variance of slopes; and what stands for none, in divisions.
 WIDEST, TINY = 0.25, 1e-12
 
@@ -41,6 +49,7 @@ class Reliability(NamedTuple):
         known: As how many ratings the usual noise counts.
         freedom: Ratings of each reviewer that are left to see errors by.
         squares: Mean squared errors over the usual ones, before they are drawn.
+        steeper: Slopes before they are drawn, and their variances, as rows.
     """
 
     slopes: Scores
@@ -48,6 +57,7 @@ class Reliability(NamedTuple):
     known: float
     freedom: Scores
     squares: Scores
+    steeper: Table
 
 
 def find_reliability(matrix: RatingMatrix, mixed: Mixed) -> Reliability | None:
@@ -105,7 +115,58 @@ def find_reliability(matrix: RatingMatrix, mixed: Mixed) -> Reliability | None:
         count = _known_ratings(squares, freedom)
         drawn = (freedom * squares + count) / (freedom + count)
         noises = np.maximum(drawn * usual - doubt, LEAST_NOISE * parts.rest)
-    return Reliability(slopes, noises / parts.rest, count, freedom, squares)
+    wide = np.maximum(steepness, least)
+    steeper = np.stack([1 + steps / wide, total / wide])
+    return Reliability(slopes, noises / parts.rest, count, freedom, squares, steeper)
+
+
+def find_unreliable(reliability: Reliability) -> Codes:
+    """Return who surely errs much more than others, or hardly follows what they say.
+
+    Each is held against the middle reviewer. How much ordinary ones differ is taken
+    from the middle half, so that bad ones do not excuse each other, and is drawn to
+    what is usual. Of ordinary reviewers one in 100 is named at most.
+
+    Examples:
+        >>> ones = np.ones(4)
+        >>> known = Reliability(ones, ones, 9.0, 99 * ones, np.array([1.0, 1, 1, 30]),
+        ...                     np.stack([ones, ones / 99]))
+        >>> find_unreliable(known).tolist()
+        [3]
+    """
+    half = np.maximum(reliability.freedom, 1.0) / 2
+    seen = reliability.freedom >= SEEN
+    logs = np.log(np.maximum(reliability.squares, TINY)) - digamma(half) + np.log(half)
+    slopes, errors = reliability.steeper
+    noisy = _stands_out(logs, polygamma(1, half), seen, USUAL_NOISE) & (
+        logs - np.median(logs[seen] if seen.any() else logs) > math.log(NOISIER)
+    )
+    flat = _stands_out(-slopes, errors, seen, USUAL_SLOPES) & (slopes < FLATTER)
+    return np.flatnonzero(noisy | flat)
+
+
+def reliability_of(ratings: Ratings) -> Reliability | None:
+    """Return slopes and noises in the normal quantiles of scores; None without any.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> reliability_of(Ratings(["a"], ["x"], [1]))
+    """
+    if ratings.kind != "scores":
+        return None
+    matrix = build_matrix(ratings, normal_scores(ratings.scores))
+    return find_reliability(matrix, Equations(matrix).fit(matrix.scores))
+
+
+def _stands_out(values: Scores, chance: Scores, seen: Flags, usual: float) -> Flags:
+    """Say whose value is above the middle by more than chance and usual differences."""
+    if seen.sum() < FEWEST_COMPARED:
+        return np.zeros(len(values), dtype=bool)
+    middle, number = np.median(values[seen]), int(seen.sum())
+    width = TO_NORMAL * float(np.median(np.abs(values[seen] - middle)))
+    spread = max(width**2 - float(np.median(chance[seen])), 0.0)
+    spread = (number * spread + USUAL_REVIEWERS * usual) / (number + USUAL_REVIEWERS)
+    return np.asarray(seen & (values - middle > SURE * np.sqrt(chance + spread)))
 
 
 def _spread(steps: Scores, precision: Scores, total: Scores) -> float:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from evenhand.ab.weights import WEIGHT, GapWeight
-from evenhand.claims import ANY_SCALES, DataWarning, Json
+from evenhand.claims import ANY_SCALES, DataWarning, Json, few
 from evenhand.errors import OptionError, must_be, name_of, quote, require_function
 from evenhand.lazy import lazy
 from evenhand.method import Method, as_method, choice, flag, number, option
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         means,
         pair_models,
         posterior,
+        reliability,
     )
     from evenhand.models.additive import Shares
     from evenhand.models.design import Fit
@@ -75,6 +76,7 @@ else:
     means = lazy("evenhand.models.means")
     pair_models = lazy("evenhand.models.pair_models")
     posterior = lazy("evenhand.models.posterior")
+    reliability = lazy("evenhand.models.reliability")
     averaging = lazy("evenhand.posets.averaging")
     contradictions = lazy("evenhand.posets.contradictions")
     graph = lazy("evenhand.posets.graph")
@@ -936,6 +938,10 @@ def _fit_warnings(fit: Fit, ratings: Ratings) -> tuple[DataWarning, ...]:
     return (DataWarning("reviewer_offsets", facts), *fit.notices)
 
 
+# Ratings up to which `adaptive` looks at how reliable reviewers are.
+MANY_RATINGS = 60_000
+
+
 class Adaptive(Model):
     """By scores to the extent that reviewers' levels agree, by orders otherwise."""
 
@@ -1017,6 +1023,20 @@ class Adaptive(Model):
             for value, error in zip(values.tolist(), errors, strict=True)
         ]
         return np.array(sorted(range(len(sums)), key=sums.__getitem__)[::-1])
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items, and say if reviewers differ much in reliability."""
+        answer, ratings = super().answer(task), task.ratings
+        looks = task.intervals and self.shares is None and not self.reliabilities
+        if not looks or ratings.n_ratings > MANY_RATINGS:
+            return answer
+        reliable = reliability.reliability_of(ratings)
+        codes = () if reliable is None else reliability.find_unreliable(reliable)
+        if not len(codes):
+            return answer
+        names = few([ratings.reviewer_labels[int(code)] for code in codes], 3)
+        unequal = DataWarning("unequal_reliability", {"reviewers": names})
+        return replace(answer, notices=(*answer.notices, unequal))
 
     def claim(
         self, ratings: Ratings, declared: Declared[ManyItemDesign] | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.claims import CONFIDENCE
-from evenhand.errors import plural
+from evenhand.errors import listing, plural
 from evenhand.words.claims import TIES_VOID, Wording
 
 if TYPE_CHECKING:
@@ -266,6 +266,26 @@ def _agreement(facts: Facts) -> Wording:
     return Wording(text, plain=plain)
 
 
+def _unreliable(facts: Facts) -> Wording:
+    texts = []
+    for row in facts["reviewers"]:
+        text = (
+            f"{row['reviewer']!r} errs {row['noise'] ** 0.5:.1f} times as much as usual"
+        )
+        text += f" and follows values with a slope of {row['slope']:.2f}"
+        if "gain" in row:
+            points = 100 * row["gain"]
+            better = "better" if points >= 0 else "worse"
+            text += "; without them the others' held-out comparisons are predicted "
+            text += f"{abs(points):.1f} points {better}"
+        texts.append(f"{text}.")
+    more = facts["number"] - len(texts)
+    texts += [f"{plural(more, 'more reviewer')} are unreliable, too."] if more else []
+    names = listing([row["reviewer"] for row in facts["reviewers"]])
+    way = "--method 'adaptive(reliabilities)' lets unreliable reviewers count less."
+    return Wording(" ".join([*texts, way]), plain=f"Unreliable: {names}.")
+
+
 def _ties(facts: Facts) -> Wording:
     percent = 100 * facts["share"]
     shown = f"{percent:.0f}" if percent >= 1 else f"{percent:.1g}"
@@ -296,6 +316,7 @@ SENTENCES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "disagreeing": _disagreeing,
     "correlations": _correlations,
     "agreement": _agreement,
+    "unreliable": _unreliable,
     "few_reviews": Wording(
         "Half of the items or more have fewer than {fewest} reviews, so their "
         "positions rest on one or two opinions.",

@@ -44,6 +44,7 @@ ALWAYS = {
     "no_information": (IMPOSSIBLE, "The ratings say nothing about the order"),
     "confounded": (WRONG, "Strictness cannot be told from chance"),
     "disagreeing": (WRONG, "Some reviewers do not agree with the others"),
+    "unreliable": (WRONG, "Some reviewers are unreliable"),
     "correlations": (GOOD, "How far each reviewer agrees with the others"),
     "agreement": (GOOD, "How far reviewers agree on the same item"),
     "few_reviews": (WEAK, "Many items have one or two reviews"),

@@ -381,6 +381,9 @@ TEMPLATES: Mapping[str, str | Wording | Callable[[Facts], str | Wording]] = {
     "form= or --form LOW HIGH.",
     "anchors_differ": "The anchors' marks and the reviewers' scores differ by more "
     "than errors explain, so all errors are {factor:.2g} times as large.",
+    "unequal_reliability": "Reviewers differ much in reliability (unreliable: "
+    "{reviewers:list}). With --method 'adaptive(reliabilities)' they count less; "
+    "`evenhand check` says more.",
     "scales_differ": "{wide!r} spreads scores {factor:.0f} times as widely as "
     "{narrow!r}. Each reviewer's scores were divided by their own spread. If one scale "
     "was meant, correct the file.",
