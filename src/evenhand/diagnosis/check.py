@@ -224,9 +224,9 @@ class Check(Reportable):
     variance: reviewers.Shares | None
     ladder: ladder.Ladder | None
     needed: reviewers.Needed | None
+    unreliable: tuple[reviewers.Unreliable, ...]
     reviewers: tuple[reviewers.Reviewer, ...]
     agreement: agreements.ReviewerAgreement | None
-    unreliable: tuple[reviewers.Unreliable, ...]
     parameters: Mapping[str, Json]
     seed: int
     data: Mapping[str, Json]
