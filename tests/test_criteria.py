@@ -64,6 +64,13 @@ def test_the_total_is_the_weighted_mean(tenths: list[int], data: st.DataObject) 
     assert totals(criteria).tolist() == total.to_list()
 
 
+def test_totals_of_tiny_scores_keep_their_digits() -> None:
+    tiny = [[1e-14 * score for score in scores] for scores in (TASTE, LOOKS)]
+    ratings = read(["taste", "looks"], taste=tiny[0], looks=tiny[1])
+    means = [1e-14 * (a + b) / 2 for a, b in zip(TASTE, LOOKS, strict=True)]
+    assert ratings.scores.tolist() == pytest.approx(means, rel=1e-11)
+
+
 def test_criteria_are_kept_beside_the_total() -> None:
     ratings = read({"taste": 2, "looks": 1}, taste=TASTE, looks=LOOKS)
     assert ratings.criteria is not None
@@ -213,7 +220,12 @@ def test_marks_by_criterion_are_those_of_the_criterion_alone() -> None:
     ("score", "words"),
     [
         (["taste", "taste"], "of different criteria"),
-        ({"taste": -1, "looks": 1}, "the weight of 'taste' must be 0 or more, got -1"),
+        (
+            {"taste": -1, "looks": 1},
+            "'taste' must be 0, or from 1e-09 to 1e+09, got -1",
+        ),
+        ({"taste": 1e308, "looks": 1}, "from 1e-09 to 1e+09, got 1e+308"),
+        ({"taste": 1, "looks": 1e-20}, "from 1e-09 to 1e+09, got 1e-20"),
         ({"taste": 0, "looks": 0}, "above 0 for one criterion"),
         (["taste", 3], "a list of names"),
         (["taste", "smell"], "Unknown column 'smell'. Known columns: 'judge'"),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import isfinite, lcm
+from math import floor, lcm, log10
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -45,6 +45,8 @@ ROUNDED = 0.0051
 FEWEST_ROWS = 4
 CODES = (TOTAL_OF_CRITERIA, "missing_criteria", "constant_criterion")
 """Warnings about criteria."""
+# Weights that floats can add up.
+SMALLEST = 1e-9
 # Totals that are equal must not differ by the rounding of a product.
 DECIMALS = 12
 
@@ -174,9 +176,10 @@ def _check_weights(
     """Refuse bad weights; one criterion alone is the score."""
     for name, weight in weights.items():
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        good = number and isfinite(weight) and weight >= 0
+        good = number and (weight == 0 or SMALLEST <= weight <= 1 / SMALLEST)
         if not good and not (unsaid and weight is None):
-            raise must_be(f"the weight of {quote(name)}", "0 or more", weight)
+            rule = f"0, or from {SMALLEST:g} to {1 / SMALLEST:g}"
+            raise must_be(f"the weight of {quote(name)}", rule, weight)
     if len(weights) < 2:
         return next(iter(weights), ""), {}
     if all(weight == 0 for weight in weights.values()):
@@ -257,7 +260,10 @@ def totals(criteria: Criteria) -> Scores:
     else:
         size, sums = weights.sum() + np.zeros(len(scores)), scores @ weights
     size = np.where(size > 0, scale if criteria.summed else size, np.nan)
-    rounded: Scores = np.round(sums / size, DECIMALS) + 0.0
+    exact_totals = sums / size
+    largest = float(np.nanmax(np.abs(exact_totals), initial=0.0))
+    decimals = DECIMALS - min(floor(log10(largest)) + 1, 0) if largest else DECIMALS
+    rounded: Scores = np.round(exact_totals, decimals) + 0.0
     return rounded
 
 

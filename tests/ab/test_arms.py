@@ -281,3 +281,7 @@ def test_rank_points_to_compare_where_each_reviewer_rated_one_item() -> None:
     codes = {notice.code for notice in ranking.notices}
     assert "one_item_each" in codes
     assert not codes & {"unlinked_groups", "one_rating_reviewers", "separate_groups"}
+
+
+def test_adjusted_p_values_are_never_rounded_to_nothing() -> None:
+    assert holm([1e-30, 0.5]) == [2e-30, 0.5]

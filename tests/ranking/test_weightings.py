@@ -156,3 +156,24 @@ def test_a_criterion_that_cannot_be_ranked_is_said() -> None:
     assert (found.order, [*found.criteria]) == (("x", "y"), ["soundness"])
     assert "criterion_unranked" in [warning.code for warning in found.notices]
     assert found.weightings is None
+
+
+def test_lines_that_all_cross_in_one_place_come_to_an_end() -> None:
+    # Rounding puts the crossings of many lines with one point in common at several.
+    draw = np.random.default_rng(1)
+    for size in range(3, 40):
+        slopes = draw.normal(size=size)
+        start, end = 3 - 0.4 * slopes, 3 + 0.6 * slopes
+        stretches = top_ranges(start, end, size // 2)
+        steepest = frozenset(np.argsort(-slopes)[: size // 2].tolist())
+        assert stretches[-1][2] == steepest
+
+
+def test_a_criterion_that_hardly_counts_leaves_the_others_their_part() -> None:
+    values = np.array([[3.0, 1.0], [1.0, 2.0]])
+    weights = np.array([1.0, 1e-18])
+    by_weight = weigh_criteria(values, weights, ["a", "b"], "xy", 1, 7, linear=True)
+    assert by_weight.ranges["b"] == {
+        "x": ((0.0, pytest.approx(2 / 3)),),
+        "y": ((pytest.approx(2 / 3), 1.0),),
+    }

@@ -295,8 +295,8 @@ def holm(values: Sequence[float]) -> list[float]:
     steps = np.asarray(values)[order] * np.arange(len(order), 0, -1)
     adjusted = np.empty(len(order))
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    rounded: list[float] = np.round(adjusted, 15).tolist()
-    return rounded
+    values_adjusted: list[float] = adjusted.tolist()
+    return values_adjusted
 
 
 def adjust(

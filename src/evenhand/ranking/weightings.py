@@ -127,8 +127,8 @@ def weigh_criteria(
     shares = weights / weights.sum()
     ranges: dict[str, dict[Label, Ranges]] = {}
     for place, name in enumerate(names):
-        others = np.delete(values, place, axis=1) @ np.delete(shares, place)
-        start = others / (1 - shares[place])
+        others = np.delete(shares, place)
+        start = np.delete(values, place, axis=1) @ others / others.sum()
         ranges[name] = _by_item(top_ranges(start, values[:, place], k), items)
     counts = np.zeros(len(items))
     # Gaps between sorted uniforms: each weighting as likely.
@@ -214,10 +214,14 @@ def _next_crossing(
         low = lines[0][np.argmin(height[lines[0]])]
         high = lines[1][np.argmax(height[lines[1]])]
         gain = slope[high] - slope[low]
-        if height[high] <= height[low] or gain <= 0 or (high, low) == pair:
+        if height[high] > height[low] and gain > 0:
+            crossing = (start[low] - start[high]) / gain
+        else:
+            crossing = place
+        # Rounding must not lead back and forth where many lines cross in one place.
+        if crossing >= place:
             return None if pair is None else (max(place, now), *pair)
-        pair = int(high), int(low)
-        place = (start[low] - start[high]) / gain
+        place, pair = crossing, (int(high), int(low))
 
 
 def _by_item(
