@@ -101,7 +101,7 @@ def seal(room: Room) -> tuple[Page, str, dict[str, str]]:
     desk.on("framenavigated", lambda frame: visited.append(urlsplit(frame.url).path))
     # As evenhand serve opens it; without that end there is a button to press.
     desk.goto(f"{room.base}{room.served.signin()}#enter")
-    desk.get_by_label("Title").fill(FORM["title"])
+    desk.get_by_label("Title", exact=True).fill(FORM["title"])
     desk.get_by_label("Items", exact=True).fill(FORM["items"])
     desk.get_by_label("Reviewers", exact=True).fill(FORM["reviewers"])
     desk.get_by_text("Add reserves").click()
@@ -318,7 +318,7 @@ def test_from_two_lists_to_an_audited_decision(room: Room, tmp_path: Path) -> No
     first.goto(f"{room.base}/p/{slug}")
     first.get_by_label("Find your receipt").fill(str(receipt))
     first.get_by_role("button", name="Find").click()
-    expect(first.get_by_text("with the nonce of your receipt.")).to_be_visible()
+    expect(first.get_by_text("with the second number of your receipt.")).to_be_visible()
     with first.expect_download() as told:
         first.get_by_role("link", name="Download all").click()
     bundle = tmp_path / "bundle.zip"

@@ -56,7 +56,7 @@ def test_the_preview_says_one_plain_sentence_for_each_method(
     part = text.partition('id="preview">')[2].partition("</section>")[0]
     assert not JARGON.findall(open_words(part))
     if more.get("job") == "select":
-        assert "the chosen hold at least the stated" in open_words(part)
+        assert "the chosen hold at least as many" in open_words(part)
     assert part.count("<summary>Why</summary>") == part.count("<dt>Method") >= 1
 
 

@@ -40,12 +40,12 @@ def test_a_reviewer_finds_rating_and_nonce_in_what_was_published(
     assert all(re.fullmatch("[0-9a-f]{32}", it["nonce"]) for it in own)
     receipt, nonce = own[0]["receipt"], own[0]["nonce"]
     assert f"{receipt} {nonce}" in guest.get(links[1]).text
-    assert "21 nonces of reviewers" in desk.decide(slug)
+    assert "21 random numbers from reviewers" in desk.decide(slug)
     desk.do(slug, "publish")
     for asked, words_there in {
         receipt: "of the log.",
-        f"{receipt} {nonce}": "with the nonce of your receipt.",
-        f"{receipt} {'0' * 32}": "but without the nonce of your receipt.",
+        f"{receipt} {nonce}": "with the second number of your receipt.",
+        f"{receipt} {'0' * 32}": "but without the second number of your receipt.",
         "0" * 64: "The log has no such event.",
     }.items():
         page = guest.get(f"/p/{slug}", params={"receipt": asked}).text

@@ -68,7 +68,7 @@ def test_names_cannot_break_a_notebook(label: str) -> None:
 def test_a_ranking_shows_the_decision_the_claim_and_the_notices() -> None:
     result = rank(CHAIN, method="safe", top=1, design="balanced", rng=7)
     page = result._repr_html_()
-    assert "1 of 3 is in, and no interval of ranks crosses the cut." in page
+    assert "1 of 3 is in, and none is too close to call." in page
     assert "In (1): <bdi>x</bdi>." in page
     assert "What this may claim" in page
     assert "What this may not claim" in page

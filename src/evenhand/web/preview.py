@@ -102,7 +102,8 @@ def _works(drawn: Assignment) -> str:
     counts = [items.count(item) for item in drawn.items]
     low, high = min(counts), max(counts)
     each = f"{low}" if low == high else f"{low} or {high}"
-    return f"{plural(len(drawn.rows), 'rating')}, {each} for each item. {drawn.law}"
+    law = f" {drawn.law}" if drawn.uniform else ""
+    return f"{plural(len(drawn.rows), 'rating')}, {each} for each item.{law}"
 
 
 def _claim(certificate: Certificate | None) -> str:

@@ -269,7 +269,13 @@ CLAIMS = {
     ),
     "worst_case": ClaimWords(
         "on average over the draw the chosen hold at least the stated worst-case "
-        "number of the truly best"
+        "number of the truly best",
+        plain=_pair(
+            "On average over the draw the chosen hold at least as many of the truly "
+            "best as the report states, if all its intervals hold.",
+            "",
+            "",
+        ),
     ),
     "orders_only": ClaimWords(
         "no guarantee",

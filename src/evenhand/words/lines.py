@@ -541,7 +541,7 @@ def verdict(result: Ranking) -> str:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [3, 2, 5, 1])
         >>> verdict(rank(ratings, method="mean-rank", top=1, rng=7))
-        '1 of 3 is in, and no interval of ranks crosses the cut.'
+        '1 of 3 is in, and none is too close to call.'
         >>> verdict(rank(ratings, method="mean-rank", rng=7))
         '3 items ranked, each distinguished from the next.'
     """
@@ -573,7 +573,7 @@ def _cut_verdict(k: int, total: int, inside: int, rivals: int) -> str:
     places_left = k - inside
     sure = f"{inside:,} of {total:,} {'is' if inside == 1 else 'are'} in"
     if not rivals:
-        return f"{sure}, and no interval of ranks crosses the cut"
+        return f"{sure}, and none is too close to call"
     if not places_left:
         reach = "reaches" if rivals == 1 else "reach"
         return f"{sure}, and {rivals:,} more {reach} the cut"

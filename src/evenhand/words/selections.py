@@ -89,7 +89,8 @@ def selection_headline(
             )
     certain, drawn = len(groups["In without a draw"]), len(groups["Drawn"])
     sentence = f"{plural(places, 'place')}: {certain} without a draw"
-    return f"{sentence}, {drawn} drawn by lot from {len(lottery)}.", lines
+    lot = f", {drawn} drawn by lot from {len(lottery)}" if lottery else ""
+    return f"{sentence}{lot}.", lines
 
 
 def item_rows(result: Selection) -> BarList:
