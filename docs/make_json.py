@@ -34,6 +34,7 @@ COMMON = {
     *("schema", "method", "parameters", "seed"),
     *("certificate", "data", "warnings", "version"),
 }
+KEYED = ("facts", "strictness")
 OTHER_NAMES = {"grades": "items", "intervals": "uncertainty"}
 OWN_WORDS = {
     "chance_exact": "The same as an exact fraction, for the draw.",
@@ -74,10 +75,11 @@ class _Both:
 def example(kind: str) -> Mapping[str, Any]:
     """Return a small document that has every field."""
     panel = read_ratings(PANEL)
-    two = panel.to_frame().with_columns(novelty=9 - pl.col("score"))
+    two = panel.to_frame().with_columns(novelty=pl.col("score").reverse())
     weighed: Any = {"score": {"score": 1, "novelty": 1}}
     scores = [("AB"[turn % 2], [7, 6, 9, 3, 4, 5][turn], turn) for turn in range(6)]
     watched = pl.DataFrame(scores, schema=["item", "score", "time"], orient="row")
+    judged = watched.with_columns(novelty=pl.col("score").reverse())
     coins: Any = {"design": "coins", "rng": 1}
     scenario = Scenario(reviewers=2)
     # Two groups of items, some of which people marked.
@@ -108,6 +110,13 @@ def example(kind: str) -> Mapping[str, Any]:
         several = watched.with_columns(item=pl.Series([*"ABCABC"]))
         of_several = compare(several, order="time", sequential=True, **coins).to_dict()
         fields |= {name: of_several[name] for name in ("chances", "pairs")}
+    by_criterion: dict[str, Callable[[], Any]] = {
+        "compare": lambda: compare(judged, rng=1, **weighed),
+        "grade": lambda: grade(two, rng=1, **weighed),
+        "check": lambda: check(two, rng=1, **weighed),
+    }
+    if kind in by_criterion:
+        fields["criteria"] = by_criterion[kind]().to_dict()["criteria"]
     return fields
 
 
@@ -144,9 +153,9 @@ def first(content: object) -> Mapping[str, object]:
 
 
 def names(content: object) -> str:
-    """List the fields of what speaks for itself; facts are named by their code."""
+    """List the fields of what speaks for itself; facts go by their code."""
     listed = (
-        f"`{name}`{names(value) if name != 'facts' else ''}"
+        f"`{name}`{'' if name in KEYED else names(value)}"
         for name, value in first(content).items()
     )
     text = ", ".join(listed)
