@@ -28,6 +28,11 @@ def test_a_file_is_shown_with_the_command_to_type_next() -> None:
     [
         ("judge,entry,mark\nbo,x,1\nbo,y,2\n", "compare"),
         ("judge,entry,mark\nbo,x,1\ncy,x,2\n", "check"),
+        (
+            "judge,entry,mark\n" + "".join(f"{n},{n % 3},1\n" for n in range(30)),
+            "compare",
+        ),
+        ("judge,entry,mark\n" + "".join(f"{n},{n % 3},1\n" for n in range(29)), "rank"),
         ("winner,loser\nx,y\n", "rank"),
         ("judge,entry,mark\nbo,x,1\nbo,=1+1,2\nbo,z,1\n", "rank"),
         ("judge,entry,place\nbo,x,1\nbo,y,2\nbo,z,3\n", "rank"),

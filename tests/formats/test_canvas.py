@@ -61,8 +61,8 @@ def test_without_a_total_a_criterion_must_be_named() -> None:
     text = (HEADER + ROWS).replace("Total Score", "Points")
     assert refused(text, format="canvas") == (
         "canvas.csv: Several fields may be the score: 'Points (45.0)', 'Criteria #1 "
-        "(10.0)', 'Clarity (35)'. Say which with score= or --score; "
-        "several are criteria."
+        "(10.0)', 'Clarity (35)'. Say which with score= or --score, "
+        "once for each of several criteria."
     )
 
 

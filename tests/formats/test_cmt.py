@@ -111,7 +111,7 @@ def test_long_questions_over_several_lines_are_shown_short() -> None:
     assert refused(text) == (
         "reviews.csv: Several fields may be the score: 'Please provide an \"overall "
         "score\" for this submission, al...', 'Sure'. Say which with score= or "
-        "--score; several are criteria."
+        "--score, once for each of several criteria."
     )
 
 

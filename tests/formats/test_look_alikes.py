@@ -411,7 +411,8 @@ CASES = {
     "two metrics": (
         lines(sample(1, acc=0.0, f1=0.5) | {"model": "birch"}),
         "birch/samples_arc_2026-01-02T03-04.jsonl: Several fields may be the score: "
-        "'acc', 'f1'. Say which with score= or --score; several are criteria.",
+        "'acc', 'f1'. Say which with score= or --score, once for each of several "
+        "criteria.",
     ),
     "no judge": (
         mt_bench().files["gpt-4_single.jsonl"].replace('["gpt-4", "single-v1"]', "[]"),

@@ -78,3 +78,17 @@ def test_odd_ratings_have_a_page(ratings: str, tmp_path: Path) -> None:
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1" in text
     assert "marked, from" in text
+
+
+def test_a_rubric_has_a_column_of_rounded_marks_for_each_part() -> None:
+    parts = {"Content": 2.0, "Method": 1.0, "Style": 1.0}
+    by = {"form": (1, 5), "onto": (0, 100), "passing": 50, "rounding": 1, "rng": 7}
+    path = "examples/exports/rubric.xlsx"
+    marks = eh.grade(path, score=parts, pass_each=True, **by)  # type: ignore[arg-type]  # any
+    assert grades_verdict(marks).startswith("Pass mark 50 in total and by each criter")
+    columns = grade_rows(marks).columns
+    assert columns["mark"][1] == [str(int(row.mark)) for row in marks.items]
+    for part in parts:
+        alone = {row.item: row.mark for row in marks.criteria[part].items}
+        cells = [f"{alone[row.item]:g}" for row in marks.items]
+        assert columns[part][1] == cells

@@ -27,6 +27,8 @@ else:
 PLAIN = "the long form: its columns are called what they are."
 SHOWN = 5
 """How many ratings are shown."""
+ALONE = 10
+"""From so many scores of an item on, each by somebody else, items are compared."""
 
 
 @click.command("read", cls=_options.Grouped)
@@ -93,10 +95,16 @@ def explain(ratings: Ratings, first_rows: pl.DataFrame, following: str) -> str:
 
 
 def next_command(context: click.Context, ratings: Ratings, files: Iterable[str]) -> str:
-    """Return the command to type next: compare for two items, else rank or check."""
-    pair = ratings.n_items == 2 and ratings.kind == "scores"
+    """Return the command to type next: compare, rank or, for one item, check."""
+    # Nobody who saw one item alone compares it with another.
+    alone = ratings.n_ratings == ratings.n_reviewers >= ALONE * ratings.n_items
+    compared = ratings.kind == "scores" and (ratings.n_items == 2 or alone)
     chosen = check if ratings.n_items == 1 else rank
-    if pair and not (context.params["only"] or context.params["companion"]):
+    if (
+        compared
+        and chosen is rank
+        and not (context.params["only"] or context.params["companion"])
+    ):
         chosen = compare
     words = ["evenhand", str(chosen.command.name), *files]
     return _shared.command_words(context, chosen.command, words)

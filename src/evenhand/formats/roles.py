@@ -219,7 +219,7 @@ def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:
         Traceback (most recent call last):
         ...
         evenhand.errors.RatingsError: r.csv: Several fields may be the score: 'Novelty',
-        'Clarity'. Say which with score= or --score; several are criteria.
+        'Clarity'. Say which with score= or --score, once for each of several criteria.
     """
     if wanted:
         near = [name for name in fields if plain(name) == plain(wanted)]
@@ -241,7 +241,7 @@ def choose_score(wanted: str, fields: Sequence[str], source: Source) -> str:
     number = "One field" if len(fields) == 1 else "Several fields"
     raise source.whole(
         f"{number} may be the score: {listing(cut_alike(fields))}. Say which with "
-        "score= or --score; several are criteria."
+        "score= or --score, once for each of several criteria."
     )
 
 

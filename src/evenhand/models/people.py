@@ -225,9 +225,9 @@ def group_means(
     if number.min() < FEWEST_LABELS:
         short = int(number.argmin())
         raise OptionError(
-            f"anchors must mark at least {FEWEST_LABELS} items of each, got "
-            f"{number[short]} of {names[short]!r}. Draw more with evenhand assign "
-            "--sample, or leave it out."
+            f"anchors must mark at least {FEWEST_LABELS} items of each group, got "
+            f"{number[short]} of {names[short]!r}. Have people mark more of it "
+            "(evenhand assign --sample draws them), or leave out means= or --means."
         )
     labelled = values[codes]
 

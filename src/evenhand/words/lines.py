@@ -848,7 +848,8 @@ def pass_lines(result: Grades) -> list[str]:
     marks = {row.item: row.mark for row in result.items}
     still = tuple(sorted(still, key=lambda item: abs(marks[item] - mark)))
     sure = f"{len(above)} safely above, {len(below)} safely below"
-    lines = [f"Pass mark {mark:g}: {sure}, {len(still)} too close to call."]
+    by = " in total and by each criterion" if "pass_each" in result.parameters else ""
+    lines = [f"Pass mark {mark:g}{by}: {sure}, {len(still)} too close to call."]
     for word, items in (("Too close to call", still), ("Below", below)):
         names = [plain_name(item, result.titles.get(item)) for item in items]
         lines += [f"{word}: {join_plain(names, NAMED)}."] if items else []
@@ -949,8 +950,8 @@ def grades_verdict(result: Grades) -> str:
         >>> from evenhand import Ratings, grade
         >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
         >>> grades_verdict(grade(ratings, rng=7))
-        '2 items marked, from 1.05 to 5.'
+        '2 items marked, from 1.05 to 5.00.'
     """
-    high, low = (figure(result.items[end].mark) for end in (0, -1))
+    high, low = one_precision([result.items[end].mark for end in (0, -1)])
     marked = f"{plural(len(result.items), 'item')} marked, from {low} to {high}."
     return next(iter(pass_lines(result)), marked)

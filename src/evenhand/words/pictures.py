@@ -16,7 +16,7 @@ import numpy as np
 
 from evenhand.diagnosis.reviewers import NOT_ENOUGH, SURE
 from evenhand.words.lines import ahead, pass_mark
-from evenhand.words.text import distinct, one_precision, shorten, span
+from evenhand.words.text import distinct, figure, one_precision, shorten, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -367,12 +367,21 @@ def grade_rows(result: Grades) -> BarList:
         ends = (row.low, row.high)
         rows.append(BarRow(row.item, title, ends, row.mark, word, kind, place))
     errors = one_precision([row.error for row in items])
+    rounded = result.parameters["rounding"] is not None
+
+    def mark_cells(numbers: Sequence[float | None]) -> list[str]:
+        return [*map(figure, numbers)] if rounded else one_precision(numbers)
+
     columns = {
-        "mark": ("", one_precision([row.mark for row in items])),
+        "mark": ("", mark_cells([row.mark for row in items])),
         "error": ("Standard error of the mark.", errors),
         "mean": (MEAN, one_precision([row.mean_score for row in items])),
         "scores": ("", [f"{row.reviews:,}" for row in items]),
     }
+    for criterion, marked in result.criteria.items():
+        alone = {row.item: row.mark for row in marked.items}
+        cells = mark_cells([alone.get(row.item) for row in items])
+        columns[criterion] = ("Its mark by this criterion alone.", cells)
     marks = [end for row in items for end in (row.low, row.mark, row.high)]
     scale = axis([*marks, *([] if mark is None else [mark])], NARROW)
     passed = None if mark is None else sum(row.mark >= mark for row in items)

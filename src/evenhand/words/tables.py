@@ -15,7 +15,15 @@ from evenhand.lazy import lazy
 from evenhand.ranking.results import OPEN
 from evenhand.words.check_sentences import ASSUMPTIONS, more_reviews
 from evenhand.words.lines import score_shares
-from evenhand.words.text import figure, join_names, name, share, shorten, span
+from evenhand.words.text import (
+    figure,
+    join_names,
+    name,
+    one_precision,
+    share,
+    shorten,
+    span,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -224,7 +232,8 @@ def _criteria_columns(
         rows = {row.item: row for row in ranked.items}
         values = {row.item: (row.criteria or {}).get(criterion) for row in result.items}
         if any(value is not None for value in values.values()):
-            columns[Number(criterion)] = [values[item] for item in items]
+            estimates = one_precision([values[item] for item in items])
+            columns[Number(criterion)] = [*estimates]
         else:
             ranks: list[object] = [
                 rows[item].rank if item in rows else None for item in items
