@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from evenhand.claims import Certificate, Label
@@ -167,6 +168,26 @@ def test_conflicts_that_are_not_on_record_leave_nothing() -> None:
     bare = replace(hidden, conflicts=(), conflicts_hidden=True)
     assert bare.alike_items() == (0, 15)
     assert claimed("mean", assignment=bare).theorem == "none"
+
+
+def test_weights_that_are_estimated_from_the_scores_are_not_covered() -> None:
+    plan = drawn()
+    reviewers, items = map(list, zip(*plan.rows, strict=True))
+    columns = {
+        "reviewer": reviewers,
+        "item": items,
+        "score": [hash_free(*row) for row in plan.rows],
+        "sure": [1 + place % 3 for place in range(len(items))],
+    }
+    by: dict[str, Any] = {"method": "mean", "assignment": plan, "rng": 7}
+    found, fixed = (
+        rank(pl.DataFrame(columns), **by, **options).certificate
+        for options in ({"confidence": "sure"}, {"weight": "sure"})
+    )
+    assert found is not None
+    assert fixed is not None
+    assert (found.theorem, fixed.theorem) == ("none", "M")
+    assert "estimated from the scores" in found.sentence
 
 
 def test_places_by_share_are_not_covered() -> None:

@@ -138,6 +138,8 @@ SPLIT = (
 WHOLE = (Finding("consistent", "checked"), Finding("ordered_rightly", "declared"))
 CONFLICTS = Finding("conflicts", "void")
 BY_SHARE = Finding("by_share", "void")
+WEIGHTS_FIXED = Finding("weights_fixed", "declared")
+WEIGHTS_ESTIMATED = Finding("weights_estimated", "void")
 
 
 def served_again(reused: int) -> Finding:
@@ -236,7 +238,7 @@ def _any_two_findings(
     if method.declares_constants:
         yield Finding("constants_declared", "declared")
     if method.weighs and ratings.weights is not None:
-        yield Finding("weights_fixed", "declared")
+        yield WEIGHTS_ESTIMATED if ratings.confidence else WEIGHTS_FIXED
     yield Finding("no_reference", "checked")
     if not method.exact_values:
         yield Finding("values_in_floats", "declared")

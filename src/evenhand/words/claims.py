@@ -443,6 +443,8 @@ FINDINGS: Mapping[str, str | Callable[[Facts], str]] = {
     "constants_declared": "shares, sd and noise were declared without a look at these "
     "scores, or come from a draw of their own",
     "weights_fixed": "weights of ratings have nothing to do with the items",
+    "weights_estimated": "how much each level of confidence counts is estimated from "
+    "the scores, so that a better score may lower what an item has",
     "no_reference": "no item is a reference, and equal ones are ordered at random",
     "values_in_floats": "values within a billionth of their spread, which count as "
     "equal, differ by rounding only",
