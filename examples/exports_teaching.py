@@ -480,7 +480,7 @@ FILES: dict[str, Callable[[], str | bytes]] = {
     "gavel-decisions.csv": gavel,
     "forms-grid.csv": form_grid,
     "forms.csv": form_each,
-    "rubric.xlsx": rubric,
+    "forms-rubric.xlsx": rubric,
     "wide-items.csv": wide_items,
     "wide-reviewers.xlsx": wide_reviewers,
     "words.csv": words,

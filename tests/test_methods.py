@@ -166,7 +166,7 @@ def test_a_switch_is_turned_on_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("adaptive(reliable)", "reliabilities must be True or False, got 'reliable'."),
+        ("adaptive(reliable)", "options of adaptive must be named, got 'adaptive(reli"),
         ("flips(", "wrong at character 6"),
         ("flips)", "wrong at character"),
         ("", "wrong at character 1"),

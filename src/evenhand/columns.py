@@ -264,7 +264,7 @@ def level_series(values: object, what: str, source: Source) -> pl.Series:
         raise source.whole(f"{what} holds no confidence. Name another column.")
     highest = np.unique(answers)
     if len(highest) > MOST_LEVELS:
-        shares = np.linspace(0, 1, GROUPS + 1)[1:]
+        shares = np.arange(1, GROUPS + 1) / GROUPS
         highest = np.unique(np.quantile(answers, shares, method="inverted_cdf"))
         lowest = [answers[answers > end].min() for end in (-np.inf, *highest[:-1])]
         pairs = zip(lowest, highest, strict=True)

@@ -157,6 +157,8 @@ def parse_scores(texts: Sequence[str]) -> tuple[str, dict[str, float | None]]:
     """
     weights: dict[str, Any] = {}
     for text in texts:
+        if not text.strip():
+            raise OptionError("score must be given a name, got ''.")
         name, _, number = text.rpartition("=")
         weight = None
         if name:

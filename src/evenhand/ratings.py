@@ -1008,7 +1008,7 @@ def declared_options(
         ...
         evenhand.errors.OptionError: unknown option 'row', did you mean 'rows'? Known
         options: 'format', 'reviewer', 'item', 'score', 'rank', 'winner', 'loser',
-        'pair' and 17 more.
+        'pair' and 18 more.
     """
     names = [*ReadingOptions.__annotations__]
     own = [] if call is None else [*inspect.signature(call).parameters]

@@ -523,7 +523,7 @@ def single_options() -> list[tuple[str, str, int]]:
 
 def test_an_option_that_cannot_be_repeated_is_refused_twice() -> None:
     found = single_options()
-    assert ("rank", "--score", 1) in found
+    assert ("rank", "--item", 1) in found
     assert ("serve", "--port", 1) in found
     for command, option, values in found:
         words = [option, *["1"] * values] * 2

@@ -158,7 +158,7 @@ def test_options_win_over_the_platforms_own_columns() -> None:
             HEADER.replace("Overall merit", "Novelty") + ROWS,
             {},
             "reviews.csv: Several fields may be the score: 'Novelty', 'Expertise'. Say "
-            "which with score= or --score.",
+            "which with score= or --score, once for each of several criteria.",
         ),
         (
             HEADER + ROWS,
@@ -193,7 +193,7 @@ def test_options_win_over_the_platforms_own_columns() -> None:
             "pid,review,email,round,field,format,data\n1,1A,a@b,R1,Merit,0,3\n",
             {},
             "reviews.csv: Several fields may be the score: 'field', 'data'. Say which "
-            "with score= or --score.",
+            "with score= or --score, once for each of several criteria.",
         ),
         (
             "paper,title,OveMer\n1,On tea,3\n1,On tea,4\n",

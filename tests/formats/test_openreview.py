@@ -222,7 +222,7 @@ def changed(place: int, **parts: object) -> list[Any]:
             [note(1, "~Ada1", novelty=6, soundness=2)],
             {},
             "notes.json: Several fields may be the score: 'novelty', 'soundness'. Say "
-            "which with score= or --score.",
+            "which with score= or --score, once for each of several criteria.",
         ),
         (
             REVIEWS,

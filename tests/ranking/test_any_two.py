@@ -181,8 +181,8 @@ def test_weights_that_are_estimated_from_the_scores_are_not_covered() -> None:
     }
     by: dict[str, Any] = {"method": "mean", "assignment": plan, "rng": 7}
     found, fixed = (
-        rank(pl.DataFrame(columns), **by, **options).certificate
-        for options in ({"confidence": "sure"}, {"weight": "sure"})
+        rank(pl.DataFrame(columns), **by, **{role: "sure"}).certificate
+        for role in ("confidence", "weight")
     )
     assert found is not None
     assert fixed is not None

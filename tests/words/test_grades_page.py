@@ -83,7 +83,7 @@ def test_odd_ratings_have_a_page(ratings: str, tmp_path: Path) -> None:
 def test_a_rubric_has_a_column_of_rounded_marks_for_each_part() -> None:
     parts = {"Content": 2.0, "Method": 1.0, "Style": 1.0}
     by = {"form": (1, 5), "onto": (0, 100), "passing": 50, "rounding": 1, "rng": 7}
-    path = "examples/exports/rubric.xlsx"
+    path = "examples/exports/forms-rubric.xlsx"
     marks = eh.grade(path, score=parts, pass_each=True, **by)  # type: ignore[arg-type]  # any
     assert grades_verdict(marks).startswith("Pass mark 50 in total and by each criter")
     columns = grade_rows(marks).columns

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,7 +40,7 @@ from evenhand.errors import OptionError, RatingsError, listing, quote
 from evenhand.randomness import stream, uniforms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from evenhand.ab.methods import Rule
     from evenhand.ab.pvalues import How
@@ -152,7 +153,8 @@ def has_arms(data: Ratings | Counts, items: Sequence[Label] | None) -> bool:
         True
     """
     if items is not None:
-        return not isinstance(items, str) and len(items) > 2
+        several = isinstance(items, Sequence) and not isinstance(items, str)
+        return several and len(items) > 2
     return len({*data.item_labels, *data.unrated_labels}) > 2
 
 

@@ -399,7 +399,7 @@ def compare(  # noqa: PLR0913 - a keyword for each option of the command line
         first = counts_or_ratings(first, compare, **reading)
     if not isinstance(sequential, bool):
         raise must_be("sequential", "True or False", sequential)
-    unused = None if sequential else (planned or window)
+    unused = not (sequential or (planned is None and window is None))
     refuse_option("planned and window", unused, "unless sequential")
     chosen = as_method(method, Rule)
     if both is not None:
@@ -416,7 +416,7 @@ def compare(  # noqa: PLR0913 - a keyword for each option of the command line
         options |= {"sequential": sequential, "alpha": alpha}
         options |= {"planned": planned, "window": window}
         return _compare_arms(first, items, chosen, declared, seed, **options)
-    refuse_option("control", control, "for two items")
+    refuse_option("control", control is not None, "for two items")
     sides = _sides(first, second, items, chosen, both, declared)
     outcome = chosen.run(sides, seed)
     test_result, shift, warnings = _test(sides, chosen, test, declared.design, seed)

@@ -199,7 +199,7 @@ def _measure(
         ends: tuple[float | None, float | None] = (None, None)
         # Of a mean's coefficient, which is at most 1, the distance to 1 is a ratio.
         extra = 0 if name == MEAN else size - 1
-        if others and value < 1:
+        if others and value < 1 and np.isfinite(others).all():
             scaled = np.log(np.maximum(1 + extra * np.array([value, *others]), EDGE))
             scaled -= np.log(np.maximum(1 - np.array([value, *others]), EDGE))
             reach = far * scaled[1:].std() * np.array([-1, 1])

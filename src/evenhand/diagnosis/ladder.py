@@ -303,7 +303,7 @@ def gain_without(ratings: Ratings, dropped: int) -> tuple[float, float]:
         >>> people, items = [*"aaabbbcccddd"], [*"xyz"] * 4
         >>> scores = [1, 2, 3, 2, 3, 4, 1, 3, 5, 30, 20, 10]
         >>> round(gain_without(Ratings(people, items, scores), 3)[0], 2)
-        0.0
+        1.0
     """
     number, source = ratings.n_reviewers, stream(0, "check: ladder")
     folds, tried = _folds(ratings)

@@ -81,7 +81,7 @@ def before(law: Law, tables: Exact, rule: Rule) -> Exact:
     Examples:
         >>> law = {((0, 1), (1, 2)): Fraction(1, 2), ((1, 2), (0, 1)): Fraction(1, 2)}
         >>> before(law, np.array([[[0, 1, 2], [5, 6, 7]]]), mean)[0, 1, 0]
-        Fraction(1, 1)
+        Fraction(1, 2)
     """
     unit = math.lcm(*(chance.denominator for chance in law.values()))
     ahead: Any = 0

@@ -529,7 +529,7 @@ def _of_pool(
 ) -> tuple[Ratings | Intervals, Codes]:
     """Return the ratings that count, and the codes of the items to choose from."""
     if assignment is None:
-        refuse_option("pool", pool, "without the assignment that drew it")
+        refuse_option("pool", pool is not None, "without the assignment that drew it")
         return data, np.arange(len(data.item_labels))
     if isinstance(data, Intervals):
         raise OptionError("assignment must be left out with intervals.")

@@ -331,7 +331,7 @@ def draw_errors(source: Stream, size: int) -> list[Fraction]:
     Examples:
         >>> from evenhand.randomness import stream
         >>> round(float(draw_errors(stream(7, "noise"), 1)[0]), 3)
-        0.0
+        -0.092
     """
     errors = []
     for unit in uniforms(source, size).tolist():
