@@ -181,7 +181,7 @@ def test_weights_that_are_estimated_from_the_scores_are_not_covered() -> None:
     }
     by: dict[str, Any] = {"method": "mean", "assignment": plan, "rng": 7}
     found, fixed = (
-        rank(pl.DataFrame(columns), **by, **{role: "sure"}).certificate
+        rank(pl.DataFrame(columns), **by | {role: "sure"}).certificate
         for role in ("confidence", "weight")
     )
     assert found is not None
