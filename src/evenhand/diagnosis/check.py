@@ -203,7 +203,7 @@ class Check(Reportable):
         reviewers: Strictness and spread of each reviewer; empty without scores.
         agreement: How far reviewers agree on the items that several of them rated; None
             without scores, or if there are none.
-        unreliable: Reviewers who surely err much more than others.
+        unreliable: Reviewers who clearly err much more than others.
         parameters: What was asked for.
         seed: The seed that repeats it.
         data: Sizes and hash of the ratings.
