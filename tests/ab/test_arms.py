@@ -248,6 +248,9 @@ def test_lopsided_arms_contradict_coins() -> None:
     assert result.certificate is not None
     assert result.certificate.theorem == "none"
     assert "counts_contradict_design" in {notice.code for notice in result.notices}
+    assert min(pair.p_adjusted for pair in result.pairs) < 0.05
+    assert {pair.better for pair in result.pairs} == {None}
+    assert "is better than" not in repr(result)
 
 
 def test_the_terminal_the_report_and_the_audit_of_several_arms(tmp_path: Path) -> None:

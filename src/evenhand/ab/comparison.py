@@ -575,6 +575,11 @@ def _compare_arms(
         del used["alpha"]
     by_design = declared.design_name
     late = evidence.watch_notices(data, arms.items[:2], options["window"])
+    uneven = tuple(_turnout_notices(arms, declared))
+    pairs = tuple(_arm_pairs(rows, watches, options["alpha"]))
+    if uneven:
+        # No p-value holds, so no item may be called better.
+        pairs = tuple(replace(pair, better=None, settled=None) for pair in pairs)
     return Comparison(
         items=arms.items,
         winner=arms.items[picked.place],
@@ -586,14 +591,14 @@ def _compare_arms(
         parameters={**chosen.parameters(), **used, "design": by_design},
         seed=seed,
         data=arms.data,
-        notices=(*_turnout_notices(arms, declared), *arms.notices, *late),
+        notices=(*uneven, *arms.notices, *late),
         scores=_summary(*tables),
         test=replace(
             any_difference(arms, by_design, seed),
             assumes=p_value_assumptions(arms, declared),
         ),
         chances=picked.chances,
-        pairs=tuple(_arm_pairs(rows, watches, options["alpha"])),
+        pairs=pairs,
         certificate=arms_certificate(arms, chosen, declared),
         ratings=data,
     )

@@ -8,6 +8,7 @@ from evenhand.claims import CONFIDENCE
 from evenhand.errors import align_columns, plural, printable
 from evenhand.words.lines import (
     TIE,
+    UNEVEN,
     claim,
     p_value_sentence,
     p_value_text,
@@ -82,6 +83,8 @@ def order_of(result: Comparison) -> list[Label]:
 
 def shown_sentence(result: Comparison) -> str:
     """Say which differences are shown at 5%, all pairs allowed for."""
+    if UNEVEN in {notice.code for notice in result.notices}:
+        return "The counts contradict the design, so no item is called better."
     number = plural(len(result.pairs), "pair")
     p_all = "" if result.test is None else p_value_text(result.test.p_value)
     alike = f" (p that all are alike: {p_all})" if p_all else ""
